@@ -1,0 +1,75 @@
+"""The command `partwright`: data on stdout, words on stderr; exit 0 fine, 1 a check failed, 2 wrong use or input."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+# The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
+_COMMANDS = {
+    "broker": "The embedded single-node Kafka: start, status, stop.",
+    "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands live in `partwright.cli.NAME` under the name `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"partwright.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="partwright")
+def partwright() -> None:
+    """Where does a Kafka record go, and who reads it?  The exact answer of the real client."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code.
+
+    Args:
+        arguments: The words after `partwright`; those of the process by default.
+    """
+    sys.exit(_exit_code(arguments))
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    try:
+        code = partwright.main(args=arguments, prog_name="partwright", standalone_mode=False)
+    except PartwrightError as error:
+        return _refuse(str(error))
+    except click.ClickException as error:
+        return _refuse(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        print("partwright: interrupted", file=sys.stderr)  # noqa: T201
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(sentence: str) -> int:
+    print(f"partwright: {sentence}", file=sys.stderr)  # noqa: T201
+    return 2

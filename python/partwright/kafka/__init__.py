@@ -1,0 +1,1 @@
+"""A real Kafka beside the columns: the embedded broker, and what a topic says of itself."""
