@@ -1,0 +1,126 @@
+"""Writes python/partwright/jars.lock anew: `python tools/lock_jars.py`, with Maven and a JDK on PATH.
+
+Maven resolves each set below into an empty repository, and what it brought is locked by coordinates, sha256
+and size. To move to another version, change it here, run this, and read the difference.
+"""
+
+# ruff: noqa: INP001
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+LOCK = Path(__file__).parent.parent / "python" / "partwright" / "jars.lock"
+COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+
+
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that are put on one class path.
+
+    Attributes:
+        about: The comment over the set in the lock.
+        roots: `group:artifact:version` of what is asked for.
+        transitive: Whether what the roots depend on at run time belongs to the set too.
+    """
+
+    about: str
+    roots: tuple[str, ...]
+    transitive: bool
+
+
+SETS = {
+    "broker": JarSet(
+        "The embedded Kafka. Without slf4j-simple it writes no log; its version must fit slf4j-api's.",
+        ("org.apache.kafka:kafka_2.13:4.3.1", "org.slf4j:slf4j-simple:1.7.36"),
+        transitive=True,
+    ),
+    "connector": JarSet(
+        "Spark's Kafka connector. These four are enough: what else they need is among Spark's own jars.",
+        (
+            "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+            "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+            "org.apache.kafka:kafka-clients:3.9.2",
+            "org.apache.commons:commons-pool2:2.13.1",
+        ),
+        transitive=False,
+    ),
+}
+
+HEADER = """\
+# The jars that partwright fetches, by coordinates, sha256 and size in bytes; written by tools/lock_jars.py.
+
+# Maven Central. PARTWRIGHT_MAVEN_REPOSITORY names another one, such as a mirror.
+repository = "{repository}"
+"""
+
+
+def main() -> None:
+    """Resolve every set and write the lock."""
+    parts = [HEADER.format(repository=_repository())]
+    for name, jar_set in SETS.items():
+        parts.append(f"\n# {jar_set.about}\n")
+        parts.extend(_entry(name, *jar) for jar in _resolve(jar_set))
+    LOCK.write_text("".join(parts), encoding="utf-8")
+
+
+def _repository() -> str:
+    """The repository's address: it stands in the lock alone, and is carried over from there."""
+    for line in LOCK.read_text(encoding="utf-8").splitlines():
+        if line.startswith("repository = "):
+            return line.split('"')[1]
+    raise SystemExit(f"{LOCK} has no line `repository = ...`")
+
+
+def _resolve(jar_set: JarSet) -> list[tuple[str, bytes]]:
+    """The coordinates and the content of each jar of a set, sorted by coordinates."""
+    with tempfile.TemporaryDirectory(prefix="partwright-lock-") as folder:
+        project = Path(folder, "pom.xml")
+        project.write_text(_pom(jar_set), encoding="utf-8")
+        repository, target = Path(folder, "repository"), Path(folder, "jars")
+        subprocess.run(  # noqa: S603
+            [  # noqa: S607
+                "mvn", "--batch-mode", "--quiet", f"--file={project}", f"-Dmaven.repo.local={repository}",
+                COPY_DEPENDENCIES, "-DincludeScope=runtime", f"-DoutputDirectory={target}",
+                "-Dmdep.useRepositoryLayout=true",
+            ],
+            check=True,
+        )  # fmt: skip
+        files = (file.relative_to(target) for file in target.rglob("*.jar"))
+        return sorted((_coordinates(file), (target / file).read_bytes()) for file in files)
+
+
+def _pom(jar_set: JarSet) -> str:
+    exclusions = (
+        "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    )
+    dependencies = "".join(
+        "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>{}</dependency>".format(
+            *root.split(":"), "" if jar_set.transitive else exclusions
+        )
+        for root in jar_set.roots
+    )
+    return (
+        "<project><modelVersion>4.0.0</modelVersion><groupId>partwright</groupId><artifactId>lock</artifactId>"
+        f"<version>1</version><dependencies>{dependencies}</dependencies></project>"
+    )
+
+
+def _coordinates(file: Path) -> str:
+    """`group:artifact:version` from the path of a jar in a repository."""
+    *group, artifact, version, name = file.parts
+    if name != f"{artifact}-{version}.jar":
+        raise SystemExit(f"{file} has a classifier, which the lock cannot say")
+    return f"{'.'.join(group)}:{artifact}:{version}"
+
+
+def _entry(name: str, coordinates: str, content: bytes) -> str:
+    digest = hashlib.sha256(content).hexdigest()
+    return f'\n[[{name}]]\ncoordinates = "{coordinates}"\nsha256 = "{digest}"\nsize = {len(content)}\n'
+
+
+if __name__ == "__main__":
+    main()
