@@ -1,0 +1,70 @@
+# Every command of partwright's developers; `make help` lists them.
+
+# What a shell may carry over from other work must not decide what is built or tested here.
+unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME CARGO_TARGET_DIR SPARK_HOME SPARK_CONF_DIR
+unexport PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+PYTHON := .venv/bin/python
+# The wheel's sources: it is built anew only when one of them is newer.
+SOURCES := $(shell find rust python -type f ! -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md LICENSE
+
+.PHONY: help demo test slow setup wheel lint format golden bench clean
+
+help: ## List these commands
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-8s %s\n", $$1, $$2 }'
+
+demo: .venv/wheel ## Run the main job on the flights of 2013 against an embedded Kafka
+	@$(PYTHON) -m partwright run
+
+test: .venv/wheel ## Run the fast tests, Rust and Python
+	cargo test --workspace --locked --quiet
+	cargo test --package partwright-core --no-default-features --lib --locked --quiet
+	$(PYTHON) -m pytest
+
+slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
+	$(PYTHON) -m pytest -m slow
+
+setup: .venv/setup ## Install the locked versions into .venv
+
+wheel: ## Build the wheel that is released (fat LTO, minutes) into dist/
+wheel: .venv/setup
+	$(PYTHON) -m maturin build --release --locked --out dist
+
+lint: .venv/wheel ## Check formatting, lints and types
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --package partwright-core --no-default-features --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m ruff format --check
+	$(PYTHON) -m mypy
+	$(PYTHON) -m mypy.stubtest partwright._core
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
+format: .venv/setup ## Format the sources
+	cargo fmt --all
+	$(PYTHON) -m ruff check --fix --quiet
+	$(PYTHON) -m ruff format
+
+golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
+	$(PYTHON) tests/reference/generate.py --check
+
+bench: .venv/wheel ## Measure the kernel, the boundary and Spark, each beside its rivals
+	cargo bench --locked
+	$(PYTHON) -m pytest benches/python --benchmark-enable -m "" --benchmark-columns=median,iqr,rounds
+	$(PYTHON) benches/spark/columns.py
+
+clean: ## Remove what was built and installed
+	rm -rf .venv target dist
+
+.venv/setup: tools/setup.sh pyproject.toml uv.lock
+	@sh tools/setup.sh
+	@touch $@
+
+.venv/wheel: .venv/setup $(SOURCES)
+	@rm -rf target/wheels
+	@$(PYTHON) -m maturin build --quiet --profile dev-wheel --locked --out target/wheels
+	@$(PYTHON) -m uv pip install --quiet --python $(PYTHON) --no-deps --reinstall target/wheels/*.whl
+	@touch $@

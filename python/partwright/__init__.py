@@ -1,0 +1,35 @@
+"""Where does a Kafka record go, and who reads it?  The exact answer of the real client, as a column.
+
+A column in, a column out; one key in, one number out:
+
+    >>> import partwright as pw
+    >>> pw.partition_for_key("TT0124", 15)
+    10
+    >>> pw.partition_for_key(["TT0124", None, "N14228"], 12).to_pylist()
+    [10, None, 4]
+    >>> pw.murmur2(b"foobar")
+    -790332482
+
+A key's partition hangs on its bytes: 42 as Java's long and "42" as text are different keys.
+
+    >>> pw.encode(42, "java:long")
+    b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00*'
+    >>> pw.partition_for_key(42, 12, key_type="java:long"), pw.partition_for_key("42", 12)
+    (4, 4)
+
+In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
+`partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
+"""
+
+from partwright.errors import BrokerError, KeyTypeError, MissingExtraError, PartwrightError
+from partwright.hashing import encode, murmur2, partition_for_key
+
+__all__ = [
+    "BrokerError",
+    "KeyTypeError",
+    "MissingExtraError",
+    "PartwrightError",
+    "encode",
+    "murmur2",
+    "partition_for_key",
+]

@@ -1,0 +1,21 @@
+//! The rules over Arrow columns: key bytes are read where they lie, 4 bytes a row come out, null in is null out.
+//!
+//! | a column may be | its key type by default |
+//! | --- | --- |
+//! | `Utf8`, `LargeUtf8`, `Utf8View` | `utf8` |
+//! | `Binary`, `LargeBinary`, `BinaryView`, `FixedSizeBinary` | `bytes` |
+//! | integers, floating point, `Boolean` | none: a `java:` key type must be named |
+//! | `Dictionary` of one of these | that of its values; each value is hashed once |
+//! | `Null` | every row is a null key |
+//!
+//! This is the only module that knows Arrow.
+
+mod encode;
+mod hash;
+mod keys;
+mod layout;
+
+pub use encode::encode;
+pub use hash::{murmur2, partition_for_key};
+pub use keys::key_column;
+pub use layout::KeyColumn;

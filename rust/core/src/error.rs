@@ -1,0 +1,69 @@
+//! Every way the core refuses, each a sentence with the offending value.
+
+/// What the core's functions return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why the core refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A topic has 1 to 2^31-1 partitions.
+    #[error("the number of partitions must be from 1 to 2147483647, not {given}")]
+    Partitions {
+        /// What was given instead.
+        given: i64,
+    },
+    /// No client profile has this name.
+    #[error("there is no client {name:?}; known: {known}")]
+    UnknownClient {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// No key type has this name.
+    #[error("there is no key type {name:?}; known: {known}")]
+    UnknownKeyType {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The type of a column has no key bytes, or not under this key type.
+    #[error("{0}")]
+    KeyType(String),
+    /// One value has no key bytes under the key type.
+    #[error("row {row}: {reason}")]
+    Value {
+        /// The row, counted from 0 from the start of the column.
+        row: usize,
+        /// What is wrong with it, with the value.
+        reason: String,
+    },
+    /// An Arrow array breaks Arrow's own format.
+    #[error("row {row}: the Arrow array is malformed, its offsets point outside of its data")]
+    Malformed {
+        /// The first row found broken.
+        row: usize,
+    },
+    /// The encoded keys of one array would not fit into Arrow's 32-bit offsets.
+    #[error(
+        "the key bytes of {rows} rows are more than one binary array can hold (2147483647 bytes): pass the column in chunks"
+    )]
+    TooLarge {
+        /// How many rows the array has.
+        rows: usize,
+    },
+}
+
+impl Error {
+    /// The same refusal, its row counted from `rows` further up: an array's row becomes its column's.
+    #[must_use]
+    pub fn below(self, rows: usize) -> Self {
+        match self {
+            Self::Value { row, reason } => Self::Value { row: row + rows, reason },
+            Self::Malformed { row } => Self::Malformed { row: row + rows },
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Arguments as Python gives them, checked once: a refusal is a `PartwrightError` with what was given.
+
+use std::str::FromStr;
+
+use partwright_core::hashing::{self, KeyType, Partitions};
+use pyo3::prelude::*;
+
+use crate::error::{BoundaryError, refusal};
+
+/// A number of partitions: a whole number (`__index__`), no bool and no float.
+#[derive(Clone, Copy)]
+pub(crate) struct Count(pub(crate) Partitions);
+
+impl<'py> FromPyObject<'_, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number =
+            if given.is_instance_of::<pyo3::types::PyBool>() { None } else { given.extract::<i64>().ok() };
+        match number {
+            Some(number) => Ok(Self(Partitions::new(number).map_err(BoundaryError::from)?)),
+            None => Err(refusal(format!(
+                "the number of partitions must be a whole number from 1 to 2147483647, not {}",
+                given.repr()?
+            ))),
+        }
+    }
+}
+
+/// A client profile by its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Client(pub(crate) hashing::Client);
+
+impl<'py> FromPyObject<'_, 'py> for Client {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(given).map(Self)
+    }
+}
+
+/// A key type by its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Encoding(pub(crate) KeyType);
+
+impl<'py> FromPyObject<'_, 'py> for Encoding {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(given).map(Self)
+    }
+}
+
+fn named<T: FromStr<Err = partwright_core::Error>>(given: Borrowed<'_, '_, PyAny>) -> PyResult<T> {
+    let name = given.extract::<String>().or_else(|_| given.repr()?.extract())?;
+    Ok(name.parse().map_err(BoundaryError::from)?)
+}

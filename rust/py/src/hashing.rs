@@ -1,0 +1,82 @@
+//! Python's view of `partwright_core::hashing`, for columns and for one key.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array};
+use partwright_core::{columnar, hashing};
+use pyo3::prelude::*;
+use pyo3_arrow::input::AnyArray;
+
+use crate::arguments::{Client, Count, Encoding};
+use crate::arrow::Column;
+use crate::error::BoundaryError;
+
+/// murmur2 of each key.
+#[pyfunction]
+#[pyo3(signature = (keys, key_type=None))]
+pub(crate) fn murmur2(
+    py: Python<'_>,
+    keys: AnyArray,
+    key_type: Option<Encoding>,
+) -> Result<Py<PyAny>, BoundaryError> {
+    let key_type = key_type.map(|key_type| key_type.0);
+    Column::try_from(keys)?.map(py, &no_numbers(), |keys| columnar::murmur2(keys, key_type))
+}
+
+/// The partition of each key.
+#[pyfunction]
+#[pyo3(signature = (keys, n, client, key_type=None))]
+pub(crate) fn partition_for_key(
+    py: Python<'_>,
+    keys: AnyArray,
+    n: Count,
+    client: Client,
+    key_type: Option<Encoding>,
+) -> Result<Py<PyAny>, BoundaryError> {
+    let key_type = key_type.map(|key_type| key_type.0);
+    let rule = |keys: &dyn Array| columnar::partition_for_key(keys, n.0, client.0, key_type);
+    Column::try_from(keys)?.map(py, &no_numbers(), rule)
+}
+
+/// The key bytes of each value.
+#[pyfunction]
+#[pyo3(signature = (values, key_type=None))]
+pub(crate) fn encode(
+    py: Python<'_>,
+    values: AnyArray,
+    key_type: Option<Encoding>,
+) -> Result<Py<PyAny>, BoundaryError> {
+    let key_type = key_type.map(|key_type| key_type.0);
+    let empty: ArrayRef = Arc::new(BinaryArray::from_vec(Vec::new()));
+    Column::try_from(values)?.map(py, &empty, |values| columnar::encode(values, key_type))
+}
+
+/// murmur2 of one key.
+#[pyfunction]
+pub(crate) fn murmur2_of_bytes(key: &[u8]) -> i32 {
+    hashing::murmur2(key)
+}
+
+/// The partition of one key.
+#[pyfunction]
+pub(crate) fn partition_for_bytes(key: &[u8], n: Count, client: Client) -> i32 {
+    client.0.partition_for_key(key, n.0)
+}
+
+/// Refuses settings that no column could have, before there is a column.
+#[pyfunction]
+#[pyo3(signature = (n, client, key_type=None))]
+pub(crate) fn check(n: Count, client: Client, key_type: Option<Encoding>) {
+    // The arguments have been checked by becoming what they are.
+    let _ = (n, client, key_type);
+}
+
+/// Where the key bytes of each chunk begin in memory, as the core sees them: the proof that nothing was copied.
+#[pyfunction]
+pub(crate) fn key_addresses(keys: AnyArray) -> Result<Vec<Option<usize>>, BoundaryError> {
+    Ok(Column::try_from(keys)?.addresses()?)
+}
+
+fn no_numbers() -> Int32Array {
+    Int32Array::from(Vec::<i32>::new())
+}

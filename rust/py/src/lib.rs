@@ -1,0 +1,15 @@
+//! The extension module `partwright._core`: the core's functions, reached with Arrow arrays in place.
+
+mod arguments;
+mod arrow;
+mod error;
+mod hashing;
+
+/// The list of what Python can call; the prose is in the Python wrappers.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::hashing::{
+        check, encode, key_addresses, murmur2, murmur2_of_bytes, partition_for_bytes, partition_for_key,
+    };
+}
