@@ -1,8 +1,8 @@
 """The jars of Kafka and of Spark's connector: fetched once, checked against the lock, kept in a cache.
 
 `PARTWRIGHT_MAVEN_REPOSITORY` names another Maven repository than that of the lock: a mirror's address, or
-a folder as `file:///...`, such as Maven's own local one. `PARTWRIGHT_CACHE` names another folder than the user's
-cache.
+a folder as `file:///...`, such as Maven's own local one. `PARTWRIGHT_CACHE` names another folder than the
+user's cache.
 """
 
 from __future__ import annotations
