@@ -94,8 +94,8 @@ def stop(*, as_json: bool) -> None:
 
 def _gone(broker: Broker) -> str:
     return (
-        f"the broker at {broker.bootstrap_servers} (process {broker.pid}, started {broker.started}), which had "
-        "ended without being stopped"
+        f"the broker at {broker.bootstrap_servers} (process {broker.pid}, started {broker.started}), which "
+        "had ended without being stopped"
     )
 
 

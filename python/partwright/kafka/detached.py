@@ -1,8 +1,8 @@
 """The embedded Kafka of `partwright broker`: it outlives the process that started it, until it is stopped.
 
 What runs is written in `broker.json` in the user's state folder, or in the one that `PARTWRIGHT_STATE` names;
-the broker's own folder lies beside it.  A broker that ended without being stopped is found there, and cleaned up
-by the next start or stop.
+the broker's own folder lies beside it.  A broker that ended without being stopped is found there, and cleaned
+up by the next start or stop.
 """
 
 from __future__ import annotations
@@ -188,21 +188,20 @@ def stop() -> Broker | None:
 
 def _clean(broker: Broker) -> None:
     """End whatever is left of a broker, and remove its folder and the state file."""
-    psutil = psutil_module()
-    for pid, created in ((broker.supervisor, broker.supervisor_created), (broker.pid, broker.pid_created)):
-        # The supervisor ends the broker with itself; the broker is ended here where its supervisor was killed.
-        if _is_ours(pid, created, broker.folder):
-            process = psutil.Process(pid)
-            process.terminate()
-            if not wait_until_gone(pid, created, _STOP_S):
-                process.kill()
-                wait_until_gone(pid, created, _CLEAN_S)
-    _collect[:] = [child for child in _collect if child.poll() is None]
-    if _is_ours(broker.pid, broker.pid_created, broker.folder):
-        raise BrokerError(
-            f"the broker at {broker.bootstrap_servers} (process {broker.pid}) does not stop: end it"
-        )
     folder = Path(broker.folder)
+    # The supervisor ends the broker with itself; only where it was killed is the broker ended here.
+    for pid, created in ((broker.supervisor, broker.supervisor_created), (broker.pid, broker.pid_created)):
+        process = _process(pid, created, broker.folder)
+        if process is not None:
+            process.terminate()
+            if not wait_until_gone(pid, folder, _STOP_S):
+                process.kill()
+                wait_until_gone(pid, folder, _CLEAN_S)
+    _collect[:] = [child for child in _collect if child.poll() is None]
+    if _process(broker.pid, broker.pid_created, broker.folder):
+        raise BrokerError(
+            f"the broker at {broker.bootstrap_servers} does not stop: end its process {broker.pid} yourself"
+        )
     if folder.parent == state_folder() and folder.name.startswith(FOLDER_PREFIX):
         shutil.rmtree(folder, ignore_errors=True)
     _state_file().unlink(missing_ok=True)
@@ -251,15 +250,15 @@ def _write(broker: Broker) -> None:
 def _alone() -> Iterator[Path]:
     """The state folder, with every other start and stop kept out."""
     folder = state_folder()
+    lock = filelock.FileLock(folder / "broker.lock", timeout=_OTHER_PROCESS_S)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(folder / "broker.lock", timeout=_OTHER_PROCESS_S):
-            yield folder
+        lock.acquire()
     except filelock.Timeout as error:
-        raise BrokerError(
-            f"another process has held {folder / 'broker.lock'} for too long: end it"
-        ) from error
+        raise BrokerError(f"another start or stop still holds {lock.lock_file}: wait, or end it") from error
     except OSError as error:
-        raise BrokerError(
-            f"the state folder {folder} cannot be used ({error}): see PARTWRIGHT_STATE"
-        ) from error
+        raise BrokerError(f"the folder {folder} cannot be used ({error}): see PARTWRIGHT_STATE") from error
+    try:
+        yield folder
+    finally:
+        lock.release()
