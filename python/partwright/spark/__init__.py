@@ -1,0 +1,31 @@
+"""partwright in Spark: partitions as columns, tables laid out as Kafka lays out its topic, SQL functions.
+
+    from partwright import spark as pws
+
+    spark = pws.session()
+    flights = pws.with_partition(flights, key="tailnum", n=12)
+
+Columns, tables, layouts and SQL functions work in classic Spark and in Spark Connect, and need no pandas.
+"""
+
+from partwright.spark.requirements import require_pyspark
+
+require_pyspark()
+
+# ruff: noqa: E402 - the rest imports PySpark
+from partwright.spark.columns import encode, murmur2, partition_for_key
+from partwright.spark.errors import first_sentence
+from partwright.spark.layout import copartition, kafka_layout
+from partwright.spark.session import session
+from partwright.spark.tables import with_partition
+
+__all__ = [
+    "copartition",
+    "encode",
+    "first_sentence",
+    "kafka_layout",
+    "murmur2",
+    "partition_for_key",
+    "session",
+    "with_partition",
+]

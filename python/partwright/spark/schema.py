@@ -1,0 +1,84 @@
+"""What can be refused on the driver, before any job: columns that are not there, keys without key bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, PySparkTypeError
+from pyspark.sql.pandas.types import to_arrow_type
+
+from partwright import hashing
+from partwright.errors import KeyTypeError, PartwrightError
+from partwright.spark.columns import as_column
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+__all__ = ["check_key", "type_of"]
+
+
+def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
+    """The Spark type of a column of a table; Spark Connect asks its server.
+
+    Args:
+        df: The table.
+        col: The column, by name or as a Column.
+        name: How the error's sentence calls it, such as `key`.
+
+    Raises:
+        PartwrightError: There is no column of this name.
+    """
+    if isinstance(col, str) and _is_plain(col) and not _has_column(df, col):
+        raise PartwrightError(_absent(col, df))
+    try:
+        return df.select(as_column(col, name)).schema[0].dataType
+    except AnalysisException as error:
+        if not isinstance(col, str):
+            raise  # Spark's own words are about the user's own expression.
+        if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+            raise PartwrightError(_absent(col, df)) from None
+        reason = str(error).splitlines()[0]
+        raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
+
+
+def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataType:
+    """Refuse a key that is not there, or whose type has no key bytes under the key type.
+
+    The core is asked with no row of the corresponding Arrow type, so that the sentence has one source.
+
+    Returns:
+        The key's Spark type.
+
+    Raises:
+        KeyTypeError: The type has no key bytes, with the key types to choose from.
+        PartwrightError: There is no column of this name; an unknown key type.
+    """
+    kind = type_of(df, key, "key")
+    try:
+        no_keys = pa.array([], to_arrow_type(kind, timezone="UTC"))
+        hashing.partition_for_key(no_keys, 1, key_type=key_type)
+    except KeyTypeError as error:
+        raise KeyTypeError(f"{_called(key)} is {kind.simpleString()}: {error}") from None
+    except PySparkTypeError:
+        raise KeyTypeError(f"{_called(key)} is {kind.simpleString()}, which has no key bytes") from None
+    return kind
+
+
+def _called(key: str | Column) -> str:
+    return f"the key column {key!r}" if isinstance(key, str) else "the key column"
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is one word to Spark, and neither a path into a struct nor quoted."""
+    return "." not in name and "`" not in name
+
+
+def _has_column(df: DataFrame, name: str) -> bool:
+    """Whether Spark might find a column; asking it prints a stack trace where there is none."""
+    return name.lower() in (column.lower() for column in df.columns)
+
+
+def _absent(name: str, df: DataFrame) -> str:
+    return f"there is no column {name!r}; the columns are {', '.join(df.columns)}"
