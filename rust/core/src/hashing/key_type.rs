@@ -67,7 +67,7 @@ impl KeyType {
     }
 
     /// What it takes, in the words of an error message.
-    pub(crate) fn takes(self) -> &'static str {
+    pub fn takes(self) -> &'static str {
         match self {
             Self::Utf8 | Self::JavaString => "text",
             Self::Bytes | Self::ConfluentStripId => "binary",

