@@ -83,7 +83,9 @@ def stop(*, as_json: bool) -> None:
         progress("stopping Kafka")
         broker = detached.stop()
     if as_json:
-        _print({"stopped": _object(broker) if broker else None})
+        running = broker is not None and broker.running
+        found = _object(broker) if broker else None
+        _print({"stopped": found if running else None, "cleaned": None if running else found})
     elif broker is None:
         _say("No broker is running: there is nothing to stop.")
     elif broker.running:

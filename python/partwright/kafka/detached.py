@@ -32,7 +32,7 @@ __all__ = ["Broker", "Started", "start", "state_folder", "status", "stop"]
 # Longer than a start may take, jars included.
 _OTHER_PROCESS_S = 900
 _STOP_S = 30.0
-_CLEAN_S = 5.0
+_KILL_S = 5.0
 # By so much may the clock, by which the system tells a process's creation, have been set meanwhile.
 _CLOCK_SET_S = 3600.0
 
@@ -194,9 +194,9 @@ def _clean(broker: Broker) -> None:
         process = _process(pid, created, broker.folder)
         if process is not None:
             process.terminate()
-            if not wait_until_gone(pid, folder, _STOP_S):
+            if not wait_until_gone(process, _STOP_S):
                 process.kill()
-                wait_until_gone(pid, folder, _CLEAN_S)
+                wait_until_gone(process, _KILL_S)
     _collect[:] = [child for child in _collect if child.poll() is None]
     if _process(broker.pid, broker.pid_created, broker.folder):
         raise BrokerError(

@@ -27,6 +27,7 @@ _SUPERVISE = Path(__file__).with_name("supervise.py")
 _STOP_S = 30.0
 _POLL_S = 0.02
 _TAIL_BYTES = 1 << 16
+_LINE_CHARACTERS = 400
 
 
 def psutil_module() -> ModuleType:
@@ -44,14 +45,17 @@ def psutil_module() -> ModuleType:
 
 
 def log_tail(log: Path, lines: int) -> list[str]:
-    """The last lines of a log, without Java's stack frames, among which the causes would be lost.
+    """The last lines of a log that say something.
+
+    Indented lines are left out: they are Java's stack frames, or the broker's few hundred settings, behind
+    which the cause would be lost.
 
     Args:
         log: The file; it may be absent.
         lines: How many lines at most.
 
     Returns:
-        The lines, oldest first.
+        The lines, oldest first, each cut to a few hundred characters.
     """
     try:
         with log.open("rb") as file:
@@ -59,7 +63,8 @@ def log_tail(log: Path, lines: int) -> list[str]:
             text = file.read().decode(errors="replace")
     except OSError:
         return []
-    return [line for line in text.splitlines() if not line.startswith(("\tat ", "\t... "))][-lines:]
+    said = [line[:_LINE_CHARACTERS] for line in text.splitlines() if line and not line.startswith("\t")]
+    return said[-lines:]
 
 
 def runs_for(pid: int, folder: Path) -> Any:  # noqa: ANN401
@@ -84,14 +89,28 @@ def runs_for(pid: int, folder: Path) -> Any:  # noqa: ANN401
     return None
 
 
-def wait_until_gone(pid: int, folder: Path, seconds: float) -> bool:
-    """Whether a process that was started for a broker's folder has ended within some seconds."""
+def wait_until_gone(process: Any, seconds: float) -> bool:  # noqa: ANN401
+    """Whether a `psutil.Process` ends within some seconds, and with it all that it held open."""
     deadline = time.monotonic() + seconds
-    while runs_for(pid, folder) is not None:
+    while _is_left(process):
         if time.monotonic() > deadline:
             return False
         time.sleep(_POLL_S)
     return True
+
+
+def _is_left(process: Any) -> bool:  # noqa: ANN401
+    """Whether a process has not ended; one that only waits for its parent to collect it has.
+
+    A killed JVM is a zombie before the last of its threads is gone, and till then its ports are taken.
+    """
+    psutil = psutil_module()
+    try:
+        if not process.is_running():
+            return False
+        return bool(process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1)
+    except psutil.NoSuchProcess:
+        return False
 
 
 class BrokerProcess:
@@ -157,7 +176,7 @@ class BrokerProcess:
         if java is not None:
             with suppress(psutil_module().NoSuchProcess):
                 java.kill()
-            wait_until_gone(self.pid, self.settings.folder, _STOP_S)
+            wait_until_gone(java, _STOP_S)
 
     def stop(self) -> None:
         """Stop the broker and remove its folder; once the lifeline is closed, that happens in any case."""

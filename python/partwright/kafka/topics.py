@@ -34,6 +34,7 @@ _SETTLE_S = 30.0
 _POLL_S = 0.05
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _MOST_PARTITIONS = 2**31 - 1
+_HIGHEST_PORT = 65535
 _UNKNOWN_TOPIC = 3
 _ALREADY_EXISTS = 36
 
@@ -265,8 +266,10 @@ def _admin(bootstrap: str, timeout: float) -> Iterator[Any]:
             # A constructor that fails closes nothing that it opened; through this it is closed below.
             kafka_client=remembered,
         )
-    except kafka.errors.KafkaError as error:
+    except (kafka.errors.KafkaConnectionError, kafka.errors.KafkaTimeoutError) as error:
         raise BrokerError(_no_answer(bootstrap, error)) from error
+    except kafka.errors.KafkaError as error:
+        raise BrokerError(f"Kafka at {bootstrap} refuses ({error}): see the broker's log") from error
     finally:
         for client in made:
             client.close()
@@ -277,11 +280,11 @@ def _check_reachable(bootstrap: str, timeout: float) -> None:
     why: Exception | None = None
     for server in bootstrap.split(","):
         host, colon, port = server.strip().rpartition(":")
-        if not colon or not port.isdecimal():
+        if not colon or not port.isdecimal() or not 1 <= int(port) <= _HIGHEST_PORT:
             raise PartwrightError(f"{server!r} is no address of a broker: say host:port")
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout).close()
-        except (OSError, OverflowError) as error:
+        except OSError as error:
             why = error
         else:
             return
