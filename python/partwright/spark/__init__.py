@@ -17,6 +17,7 @@ from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence
 from partwright.spark.layout import copartition, kafka_layout
 from partwright.spark.session import session
+from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "kafka_layout",
     "murmur2",
     "partition_for_key",
+    "register",
     "session",
     "with_partition",
 ]

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
 from partwright import hashing
-from partwright.errors import KeyTypeError
+from partwright.errors import KeyTypeError, PartwrightError
 from partwright.spark.columns import as_column
-from partwright.spark.schema import check_key, type_of
+from partwright.spark.schema import type_of
 from partwright.spark.tables import PARTITION, with_partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import SupportsIndex
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
 __all__ = ["copartition", "kafka_layout"]
@@ -58,7 +57,7 @@ def kafka_layout(
     """
     hashing.partition_for_key(None, n, client, key_type)
     tasks = index(n)
-    order = [order_by] if isinstance(order_by, (str, Column)) else list(order_by)
+    order = _as_list(order_by)
 
     def lay_out(df: DataFrame) -> DataFrame:
         placed = with_partition(df, key, tasks, client, key_type)
@@ -105,15 +104,22 @@ def copartition(
         >>> orders, users = copartition(orders, users, key="user", n=48)  # doctest: +SKIP
         >>> orders.join(users, ["partition", "user"])  # doctest: +SKIP
     """
-    placed = [with_partition(df, key, n, client, key_type) for df in (a, b)]
-    kinds = [check_key(df, key, key_type) for df in (a, b)]
-    if kinds[0] != kinds[1]:
-        first, second = (kind.simpleString() for kind in kinds)
+    kind_a, kind_b = (type_of(df, key, "key") for df in (a, b))
+    if kind_a != kind_b:
         raise KeyTypeError(
-            f"keys of two types do not meet: {key!r} is {first} in the first table and {second} in the second"
+            f"keys of two types do not meet: {key!r} is {kind_a.simpleString()} in the first table and "
+            f"{kind_b.simpleString()} in the second"
         )
-    laid_out_a, laid_out_b = (df.repartitionById(index(n), PARTITION) for df in placed)
-    return laid_out_a, laid_out_b
+    placed_a, placed_b = (with_partition(df, key, n, client, key_type) for df in (a, b))
+    return placed_a.repartitionById(index(n), PARTITION), placed_b.repartitionById(index(n), PARTITION)
+
+
+def _as_list(order_by: str | Column | Sequence[str | Column]) -> list[str | Column]:
+    if isinstance(order_by, (list, tuple)):
+        if not order_by:
+            raise PartwrightError("order_by is empty: name the columns that each task is sorted by")
+        return list(order_by)
+    return [cast("str | Column", order_by)]
 
 
 def _dealt(df: DataFrame, tasks: int) -> Column:

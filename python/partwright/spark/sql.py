@@ -1,0 +1,126 @@
+"""SQL functions over the same core: `kafka_partition` and `kafka_murmur2`.
+
+What is constant for a Python column arrives here row by row, as SQL's arguments may differ by row: rows are
+grouped by these, and each group is one call.
+
+Unlike the columns of `partwright.spark.columns`, these are not marked as nondeterministic: SQL asks for them
+in join conditions and inside of aggregates, as in `count_if(kafka_partition(key, 12) <> partition)`, where
+Spark takes only deterministic functions.  A filter on their result may run them once more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
+from pyspark.sql.types import IntegerType
+
+from partwright import hashing
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["register"]
+
+
+def register(spark: SparkSession) -> None:
+    """Make the SQL functions known to a session, classic or of Spark Connect, until it ends.
+
+    =======================================================
+    ==================================================== `kafka_partition(key, n[, client[, key_type]])`
+    an int, null where the key is null: the partition, as
+                                                            `partwright.partition_for_key`
+    `kafka_murmur2(key[, key_type])`                        an int, null where the key is null: Kafka's
+    murmur2, as
+                                                            `partwright.murmur2`
+    =======================================================
+    ====================================================
+
+    `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
+    string, bytes for a binary.
+
+    Args:
+        spark: The session.
+
+    Raises: PartwrightError: As Spark's `PythonException`, when a query runs: `n` null or out of range, an
+        unknown client
+            or key type, a key that has no key bytes under it; `partwright.spark.first_sentence` finds the
+            sentence.
+
+    Examples:
+        >>> register(spark)  # doctest: +SKIP
+        >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]  # doctest: +SKIP
+        10
+    """
+    for function in (kafka_partition, kafka_murmur2):
+        spark.udf.register(function.__name__, arrow_udf(function, IntegerType()))
+
+
+# Spark looks for exactly `pa.Array` in these annotations, also where an argument may be left out.
+def kafka_partition(
+    key: pa.Array,
+    n: pa.Array = None,
+    client: pa.Array = None,
+    key_type: pa.Array = None,
+) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    if n is None:
+        raise PartwrightError(
+            "kafka_partition takes a key and n, the topic's number of partitions, and n is missing"
+        )
+
+    def place(keys: pa.Array, settings: dict[str, Any]) -> pa.Array:
+        count, named = settings["n"], settings.get("client", "java")
+        for name, setting in (("n, the number of partitions,", count), ("client", named)):
+            if setting is None:
+                raise PartwrightError(f"kafka_partition: {name} is NULL")
+        return hashing.partition_for_key(keys, count, named, settings.get("key_type"))
+
+    return _by_group(key, {"n": n, "client": client, "key_type": key_type}, place)
+
+
+def kafka_murmur2(
+    key: pa.Array,
+    key_type: pa.Array = None,
+) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+
+    def hash_keys(keys: pa.Array, settings: dict[str, Any]) -> pa.Array:
+        return hashing.murmur2(keys, key_type=settings.get("key_type"))
+
+    return _by_group(key, {"key_type": key_type}, hash_keys)
+
+
+def _by_group(
+    keys: pa.Array,
+    settings: dict[str, pa.Array | None],
+    function: Callable[[pa.Array, dict[str, Any]], pa.Array],
+) -> pa.Array:
+    """The function over the keys of each distinct combination of settings, in the keys' order.
+
+    Args:
+        keys: One batch's keys.
+        settings: By name, a column as long as `keys`, or None where the argument was left out.
+        function: From some of the keys and their common settings to an int32 column as long.
+    """
+    given = {name: column for name, column in settings.items() if column is not None}
+    if len(keys) == 0:
+        return pa.array([], pa.int32())
+    # A literal is the same all over its batch.
+    if all(_is_constant(column) for column in given.values()):
+        return function(keys, {name: column[0].as_py() for name, column in given.items()})
+    table = pa.table({**given, "row": pa.array(range(len(keys)), pa.int64())})
+    groups = table.group_by(list(given), use_threads=False).aggregate([("row", "list")]).to_pylist()
+    rows = [group.pop("row_list") for group in groups]
+    parts = [function(keys.take(pa.array(mine)), group) for mine, group in zip(rows, groups, strict=True)]
+    order = pa.array([row for mine in rows for row in mine])
+    return pa.concat_arrays(parts).take(pc.sort_indices(order))
+
+
+def _is_constant(column: pa.Array) -> bool:
+    return len(column.unique()) == 1
