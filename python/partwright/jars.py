@@ -156,11 +156,11 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
                 _fetch_all(wanted, _missing(wanted.jars, folder), folder, progress)
         except filelock.Timeout as error:
             raise JarError(
-                f"another process has been fetching jars into {folder} for too long: end it"
+                f"another process is still fetching jars into {folder}: wait for it, or end it"
             ) from error
         except OSError as error:
             raise JarError(
-                f"the jars' folder {folder} cannot be written ({error}): see PARTWRIGHT_CACHE"
+                f"no jars can be kept in {folder} ({error.strerror}): name another folder in PARTWRIGHT_CACHE"
             ) from error
     return [folder / jar.path for jar in wanted.jars]
 
@@ -231,7 +231,11 @@ class _Fetch:
             try:
                 self._attempt(jar)
             except _NETWORK_ERRORS as error:
-                final = isinstance(error, urllib.error.HTTPError) and error.code not in _MAY_PASS
+                final = False
+                if isinstance(error, urllib.error.HTTPError):
+                    final = error.code not in _MAY_PASS
+                    # It holds the connection open.
+                    error.close()
                 # Nothing at a file's address is answered at once and for good.
                 if final or attempt == _ATTEMPTS or self._repository.startswith("file:"):
                     raise JarError(self._refusal(jar, error)) from error

@@ -40,9 +40,7 @@ def java_command() -> Path:
     major = java_major_version(quoted[1]) if quoted else None
     if quoted is None or major is None:
         said = text.strip().splitlines()[:1] or ["nothing"]
-        raise MissingExtraError(
-            f"{java} ({origin}) does not say which Java it is, but {said[0]!r}: {_INSTALL}"
-        )
+        raise MissingExtraError(f"{java} ({origin}) names no Java version, but says {said[0]!r}: {_INSTALL}")
     if major < MINIMUM:
         raise MissingExtraError(f"{java} ({origin}) is Java {quoted[1]}, which is too old: {_INSTALL}")
     return java
@@ -72,7 +70,7 @@ def _find() -> tuple[Path, str]:
         java = shutil.which("java", path=Path(home, "bin"))
         if java is None:
             raise MissingExtraError(
-                f"JAVA_HOME is {home}, but there is no bin/java in it: correct it, or {_INSTALL}"
+                f"JAVA_HOME is {home}, where there is no bin/java: correct it, or {_INSTALL}"
             )
         return Path(java), "by JAVA_HOME"
     java = shutil.which("java")
