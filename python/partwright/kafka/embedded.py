@@ -36,6 +36,8 @@ _ANSWER_S = 5.0
 _LOG_LINES = 20
 # What the broker writes in its first minute, several times over.
 _FREE_BYTES = 64 << 20
+_WHOLE_LOG = 10_000
+_INFORMATION = "] INFO "
 _PORT_TAKEN = "failed to bind to"
 
 
@@ -222,9 +224,12 @@ class EmbeddedKafka:
                 )
 
     def _failure(self, process: BrokerProcess, what: str) -> BrokerError:
-        lines = log_tail(process.log, _LOG_LINES)
-        text = "".join(f"\n  {line}" for line in lines) or " (empty)"
+        lines = log_tail(process.log, _WHOLE_LOG)
         kind = _PortTakenError if any(_PORT_TAKEN in line for line in lines) else BrokerError
+        if process.why_ended:
+            # An orderly shutdown has more to say than what it was for.
+            lines = [line for line in lines if _INFORMATION not in line] or lines
+        text = "".join(f"\n  {line}" for line in lines[-_LOG_LINES:]) or " nothing"
         return kind(f"Kafka {self.version} {what}; the last lines of its log:{text}")
 
 

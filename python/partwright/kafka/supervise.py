@@ -40,6 +40,7 @@ class Supervisor:
         self._folder = folder
         self._parent = parent
         self._detached = False
+        self._made = False
         self._child: subprocess.Popen[bytes] | None = None
         self._waiter = threading.Thread()
         # A simple queue may be put to by a signal's handler.
@@ -61,12 +62,14 @@ class Supervisor:
         finally:
             if not keep_for_reading:
                 self._stop_child()
-                shutil.rmtree(self._folder, ignore_errors=True)
+                if self._made:
+                    shutil.rmtree(self._folder, ignore_errors=True)
 
     def _serve(self, properties: str, commands: list[list[str]]) -> bool:
         """Run the commands until told to stop; whether the log of a broker that ended unasked is to stay."""
         try:
             self._folder.mkdir(mode=0o700)
+            self._made = True
             (self._folder / "tmp").mkdir()
             (self._folder / "server.properties").write_text(properties, encoding="utf-8")
             for command in commands:

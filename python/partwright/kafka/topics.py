@@ -251,7 +251,7 @@ def _kafka_python() -> Any:  # noqa: ANN401
 def _admin(bootstrap: str, timeout: float) -> Iterator[Any]:
     """An admin client of kafka-python that is closed whatever happens, its errors as `BrokerError`."""
     kafka = _kafka_python()
-    _check_reachable(bootstrap, timeout)
+    server = _reachable(bootstrap, timeout)
     made: list[Any] = []
 
     def remembered(**settings: object) -> Any:  # noqa: ANN401
@@ -260,7 +260,7 @@ def _admin(bootstrap: str, timeout: float) -> Iterator[Any]:
 
     try:
         yield kafka.KafkaAdminClient(
-            bootstrap_servers=bootstrap.split(","),
+            bootstrap_servers=server,
             bootstrap_timeout_ms=int(timeout * 1000),
             request_timeout_ms=int(timeout * 1000),
             # A constructor that fails closes nothing that it opened; through this it is closed below.
@@ -275,8 +275,8 @@ def _admin(bootstrap: str, timeout: float) -> Iterator[Any]:
             client.close()
 
 
-def _check_reachable(bootstrap: str, timeout: float) -> None:
-    """Refuse at once where nothing listens: kafka-python would try again until its timeout."""
+def _reachable(bootstrap: str, timeout: float) -> str:
+    """The first server that something listens at; kafka-python would try those in vain until its timeout."""
     why: Exception | None = None
     for server in bootstrap.split(","):
         host, colon, port = server.strip().rpartition(":")
@@ -287,7 +287,7 @@ def _check_reachable(bootstrap: str, timeout: float) -> None:
         except OSError as error:
             why = error
         else:
-            return
+            return server.strip()
     raise BrokerError(_no_answer(bootstrap, why)) from why
 
 
