@@ -57,6 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(_exit_code(arguments))
 
 
+# What a shell gives for a process that SIGINT ended.
+_INTERRUPTED = 130
+
+
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         code = partwright.main(args=arguments, prog_name="partwright", standalone_mode=False)
@@ -64,9 +68,11 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return _refuse(str(error))
     except click.ClickException as error:
         return _refuse(error.format_message())
-    except (click.Abort, KeyboardInterrupt):
-        print("partwright: interrupted", file=sys.stderr)  # noqa: T201
-        return 130
+    except (click.Abort, KeyboardInterrupt) as error:
+        # click turns the interrupt into its own; what was said with it stands at its cause.
+        said = next((str(each) for each in (error, error.__cause__) if each and str(each)), "interrupted")
+        print(f"partwright: {said}", file=sys.stderr)  # noqa: T201
+        return _INTERRUPTED
     return code if isinstance(code, int) else 0
 
 

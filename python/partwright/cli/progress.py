@@ -48,7 +48,8 @@ class ConsoleProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
         self._stream.close()
 
     def spark(self, spark: SparkSession) -> None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from partwright.cli.options import key_values
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["command"]
 
@@ -61,7 +57,7 @@ __all__ = ["command"]
 )
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(  # noqa: D417 - click tells of the arguments
+def command(
     source: str | None,
     key: str | None,
     key_type: str | None,
@@ -80,7 +76,7 @@ def command(  # noqa: D417 - click tells of the arguments
     append: bool,
     as_json: bool,
 ) -> int:
-    """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
+    r"""Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
     Without it the 336,776 flights that left New York in 2013 are read, keyed by tailnum.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["print_report"]
 
-_BAR = 24
+_BAR = 16
+_WIDTH = 160
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _WORDS = {
     "lost": "lost",
@@ -29,7 +31,8 @@ _WORDS = {
 
 def print_report(report: Report) -> None:
     """Prints the whole report."""
-    console = Console(highlight=False, soft_wrap=True)
+    # A terminal's width is kept; a pipe's is whatever the report needs.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     console.print(
         f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
         f"{report.n} partitions as client [bold]{report.client}[/] chooses them"
@@ -76,7 +79,7 @@ def _null_keys(report: Report) -> str:
         return "no record has a null key"
     words = f"{report.null_keys:,} records have a null key and were left to the producer"
     if report.target.startswith("parquet:"):
-        return f"{report.null_keys:,} records have a null key: no key says where they go, they are in {report.topic}-null"
+        return f"{report.null_keys:,} records have a null key and stand in {report.topic}-null"
     if report.checks is None:
         return words
     used = sum(1 for part in report.partitions if part.null_keys)
@@ -135,7 +138,8 @@ def _print_verdict(console: Console, report: Report) -> None:
             console.print(f"  {example}")
     for note in report.notes:
         console.print(note)
-    console.print(f"Spark's log: {report.log}", style="dim")
+    if report.log:
+        console.print(f"Spark's log: {report.log}", style="dim")
 
 
 def _bytes(size: float) -> str:

@@ -62,6 +62,7 @@ class Report:
         checks: What reading back found; None where it was not asked for.
         proof: What the Java producer chose itself; None where it was not asked.
         notes: What is worth knowing and no failure, a sentence each.
+        log: The file with Spark's own words; None where the session was the caller's.
     """
 
     source: str
@@ -81,7 +82,7 @@ class Report:
     checks: Checks | None
     proof: Proof | None
     notes: tuple[str, ...] = ()
-    log: str = ""
+    log: str | None = None
 
     @property
     def ok(self) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
 import secrets
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
@@ -65,12 +67,13 @@ class _Steps:
         self.taken.append(Step(name, round(time.monotonic() - began, 3)))
 
 
-def run(settings: Settings, progress: Progress) -> Report:
+def run(settings: Settings, progress: Progress, spark: SparkSession | None = None) -> Report:
     """Runs the main job once.
 
     Args:
         settings: What to do.
         progress: Is told of each step.
+        spark: A session with Spark's Kafka connector, which is left running; by default the run has one of its own.
 
     Returns:
         The report; its `ok` is False where a record is not where it belongs.
@@ -93,14 +96,17 @@ def run(settings: Settings, progress: Progress) -> Report:
             target = KafkaTopic(kafka.bootstrap_servers, source.topic)
         journal = stack.enter_context(journal_of(str(target)))
         n = _partitions(target, settings, journal)
-        log = _log_file()
-        with steps("start Spark"):
-            spark = pws.session(
-                "partwright run", settings.master, kafka=True, configs=settings.configs, log_file=log
-            )
+        log = None
+        if spark is None:
+            log = stack.enter_context(_log_file())
+            with steps("start Spark"):
+                spark = pws.session(
+                    "partwright run", settings.master, kafka=True, configs=_configs(settings), log_file=log
+                )
             stack.callback(spark.stop)
-            progress.spark(spark)
-        return replace(_Run(settings, source, target, n, spark, steps, journal).report(), log=str(log))
+        progress.spark(spark)
+        report = _Run(settings, source, target, n, spark, steps, journal).report()
+    return replace(report, log=str(log) if log else None)
 
 
 def _partitions(target: Target, settings: Settings, journal: Journal) -> int:
@@ -120,18 +126,80 @@ def _partitions(target: Target, settings: Settings, journal: Journal) -> int:
     return there or asked or Settings.DEFAULT_PARTITIONS
 
 
-def _log_file() -> Path:
-    """A new file for Spark's own words; the oldest ones go."""
+def _configs(settings: Settings) -> dict[str, str]:
+    """Spark's settings; on one machine its 200 partitions a shuffle are mostly waiting for their turn."""
+    cores = os.cpu_count() or 1
+    local = {"spark.sql.shuffle.partitions": str(4 * cores)} if settings.master.startswith("local") else {}
+    return {**local, **settings.configs}
+
+
+@contextlib.contextmanager
+def _log_file() -> Iterator[Path]:
+    """A new file for Spark's own words, those of its Python half too; the oldest ones go."""
     folder = state_folder() / "logs"
+    file = folder / f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.log"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for old in sorted(folder.glob("run-*.log"))[: -_KEPT_LOGS + 1 or None]:
             old.unlink(missing_ok=True)
+        handler = logging.FileHandler(file, encoding="utf-8")
     except OSError as error:
         raise PartwrightError(
             f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
         ) from error
-    return folder / f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.log"
+    # py4j logs a traceback where an interrupt meets a call that is under way.
+    logging.getLogger().addHandler(handler)
+    try:
+        yield file
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What there is to write, by partition and by key."""
+
+    partitions: tuple[PartitionShare, ...]
+    heaviest_keys: tuple[HeavyKey, ...]
+    records: int
+    null_keys: int
+    bytes: int
+
+
+def _given(placed: DataFrame, n: int) -> _Given:
+    size = F.coalesce(F.octet_length("key"), F.lit(0)) + F.coalesce(F.octet_length("value"), F.lit(0))
+    by_key = (
+        placed.groupBy("partition", "key")
+        .agg(F.count("*").alias("records"), F.sum(size).alias("bytes"))
+        .persist()
+    )
+    try:
+        heaviest = (
+            by_key.where("key is not null").orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
+        )
+        sums = (
+            F.sum("records").alias("records"),
+            F.sum("bytes").alias("bytes"),
+            F.count("key").alias("keys"),
+        )
+        rows = {row.partition: row for row in by_key.groupBy("partition").agg(*sums).collect()}
+    finally:
+        by_key.unpersist()
+    of_partition = {
+        number: PartitionShare(number, row.records, row.bytes, row.keys, None) for number, row in rows.items()
+    }
+    return _Given(
+        partitions=tuple(
+            of_partition.get(number, PartitionShare(number, 0, 0, 0, None)) for number in range(n)
+        ),
+        heaviest_keys=tuple(
+            HeavyKey(checks.shown_key(row.key), row.records, row.partition) for row in heaviest
+        ),
+        records=sum(row.records for row in rows.values()),
+        null_keys=rows[None].records if None in rows else 0,
+        bytes=sum(row.bytes for row in rows.values()),
+    )
 
 
 class _Run:
@@ -160,36 +228,37 @@ class _Run:
     def report(self) -> Report:
         with self.steps("read and place"), refused_by_spark(f"{self.source.name} cannot be read"):
             placed = self._placed()
-            shares, heaviest, null_keys = self._shares(placed)
-        records = sum(share.records for share in shares) + null_keys
-        if not records:
+            given = _given(placed, self.n)
+        if not given.records:
             raise PartwrightError(f"{self.source.name} has no records: it is empty, nothing was written")
         with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
             self.target.prepare(self.n)
         with self.steps("write"):
-            self._write(placed, records)
+            self._write(placed, given.records)
         found = proof = None
+        partitions = given.partitions
         if self.settings.check:
             with self.steps("read back and check"), refused_by_spark(f"{self.target} cannot be read back"):
-                found = checks.check(placed, self.target.read(self.spark), self.run)
+                found = checks.check(placed, self.target.read(self.spark), self.run, self.target.begin)
             nulls = {part.partition: part.null_keys for part in found.partitions}
-            shares = [replace(share, null_keys=nulls.get(share.partition, 0)) for share in shares]
+            partitions = tuple(replace(part, null_keys=nulls.get(part.partition, 0)) for part in partitions)
             proof = self._proof(placed)
-        keyed = records - null_keys
+        placed.unpersist()
+        keyed = given.records - given.null_keys
         return Report(
             source=self.source.name,
             target=str(self.settings.target or "embedded Kafka"),
             topic=self.source.topic,
             client=self.settings.client,
             n=self.n,
-            records=records,
+            records=given.records,
             keyed=keyed,
-            null_keys=null_keys,
-            keys=sum(share.keys for share in shares),
-            bytes=self.bytes,
-            largest_share=max((share.records for share in shares), default=0) / keyed if keyed else 0.0,
-            partitions=tuple(shares),
-            heaviest_keys=tuple(heaviest),
+            null_keys=given.null_keys,
+            keys=sum(part.keys for part in partitions),
+            bytes=given.bytes,
+            largest_share=max(part.records for part in partitions) / keyed if keyed else 0.0,
+            partitions=partitions,
+            heaviest_keys=given.heaviest_keys,
             steps=tuple(self.steps.taken),
             checks=found,
             proof=proof,
@@ -208,45 +277,14 @@ class _Run:
         # that what is checked is what was written.
         return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
 
-    def _shares(self, placed: DataFrame) -> tuple[list[PartitionShare], list[HeavyKey], int]:
-        size = F.coalesce(F.octet_length("key"), F.lit(0)) + F.coalesce(F.octet_length("value"), F.lit(0))
-        by_key = (
-            placed.groupBy("partition", "key")
-            .agg(F.count("*").alias("records"), F.sum(size).alias("bytes"))
-            .persist()
-        )
-        try:
-            heaviest = (
-                by_key.where("key is not null").orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
-            )
-            rows = (
-                by_key.groupBy("partition")
-                .agg(
-                    F.sum("records").alias("records"),
-                    F.sum("bytes").alias("bytes"),
-                    F.count("key").alias("keys"),
-                )
-                .collect()
-            )
-        finally:
-            by_key.unpersist()
-        found = {row.partition: row for row in rows}
-        self.bytes = sum(row.bytes for row in rows)
-        shares = [
-            PartitionShare(number, row.records, row.bytes, row.keys, None)
-            if (row := found.get(number))
-            else PartitionShare(number, 0, 0, 0, None)
-            for number in range(self.n)
-        ]
-        heavy = [HeavyKey(checks.shown_key(row.key), row.records, row.partition) for row in heaviest]
-        return shares, heavy, found[None].records if None in found else 0
-
     def _write(self, placed: DataFrame, records: int) -> None:
         self.journal.begin(self.run.hex(), records)
         try:
             self.target.write(placed)
         except KeyboardInterrupt:
-            raise PartwrightError(f"interrupted while writing: {self._written(records)}") from None
+            raise KeyboardInterrupt(
+                f"interrupted while writing to {self.target}: {self._written(records)}"
+            ) from None
         except Exception as error:
             reason = one_sentence(error)
             raise PartwrightError(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
+from pyspark.sql import types as T  # noqa: N812 - the same
 
 from partwright import spark as pws
 from partwright.errors import KeyTypeError, PartwrightError
@@ -36,8 +36,10 @@ _FORMATS = {
     ".parquet": "parquet",
 }
 _PACKED = {".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"}
-# Text as it was written, as interfaces promise: an unquoted empty field is null, "" is the empty string. A row that does
-# not fit the header is an error: Spark's default would turn it into nulls.
+# What Spark reads a quoted empty field as, until `_load` makes it the empty string: Spark itself takes "" for null.
+_EMPTY = "\ue000empty\ue000"
+# Text as it was written: an unquoted empty field is null, "" is the empty string. A row that does not fit the header is
+# an error; Spark's default would turn it into nulls.
 _OPTIONS = {
     "csv": {
         "header": "true",
@@ -45,7 +47,7 @@ _OPTIONS = {
         "multiLine": "true",
         "escape": '"',
         "nullValue": "",
-        "emptyValue": "",
+        "emptyValue": _EMPTY,
         "mode": "FAILFAST",
     },
     "json": {"mode": "FAILFAST"},
@@ -122,6 +124,11 @@ def _files(path: str, named: str | None) -> Source:
             f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's"
         )
     known = not remote and local.exists()
+    if known and kind == "csv" and re.search(r"[\\{}\[\]*?,]", str(local.resolve())):
+        raise PartwrightError(
+            f"Spark takes the path {str(local.resolve())!r} of a csv for a pattern: rename what has one of "
+            "\\ { } [ ] * ? ,"
+        )
     topic = re.sub(r"[^a-zA-Z0-9._-]", "-", local.name.split(".")[0]) or "records"
     return Source(path, kind, spark_path(local) if known else path, dict(_OPTIONS.get(kind, {})), None, topic)
 
@@ -195,7 +202,12 @@ def _load(spark: SparkSession, source: Source) -> DataFrame:
     frame = spark.read.format(source.format).options(**source.options).load(source.path)
     if not frame.columns:
         raise PartwrightError(f"{source.name} has no records: it is empty")
-    return frame
+    if source.options.get("emptyValue") != _EMPTY:
+        return frame
+    texts = [name for name, kind in frame.dtypes if kind == "string"]
+    return frame.withColumns(
+        {name: F.when(_quoted(name) == _EMPTY, "").otherwise(_quoted(name)) for name in texts}
+    )
 
 
 def _column_name(frame: DataFrame, source: Source, name: str | None, option: str) -> str:

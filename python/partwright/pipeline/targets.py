@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import Window
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
+from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
+from pyspark.sql import types as T  # noqa: N812 - the same
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
@@ -17,6 +16,7 @@ from partwright.pipeline.source import HEADER, spark_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -31,7 +31,13 @@ _PRODUCER = {
 
 
 class Target(Protocol):
-    """What a run needs of the place that it writes to."""
+    """What a run needs of the place that it writes to.
+
+    Attributes:
+        begin: The offset that the first record written gets, by partition; 0 where it is not named.
+    """
+
+    begin: Mapping[int, int]
 
     def existing(self) -> tuple[int | None, int]:
         """The number of partitions that are there, None if nothing is, and how many records they hold."""
@@ -46,17 +52,19 @@ class Target(Protocol):
         """How many records each partition got since `prepare`; None where nobody can tell."""
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """What was written since `prepare`: `partition`, `offset`, `key`, `value`, `header` (None of a foreign record)."""
+        """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
 
 
 class KafkaTopic:
     """A topic, written and read by Spark's own Kafka connector."""
 
+    begin: Mapping[int, int]
+
     def __init__(self, bootstrap_servers: str, topic: str) -> None:
         topics.check_topic_name(topic)
         self.bootstrap_servers = bootstrap_servers
         self.topic = topic
-        self._begin: dict[int, int] = {}
+        self.begin = {}
 
     def __str__(self) -> str:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
@@ -74,7 +82,7 @@ class KafkaTopic:
         """Makes the topic where it is not there, and waits until each of its partitions has a leader that answers."""
         if topics.partition_count(self.bootstrap_servers, self.topic) is None:
             topics.create_topic(self.bootstrap_servers, self.topic, n)
-        self._begin = topics.end_offsets(self.bootstrap_servers, self.topic)
+        self.begin = topics.end_offsets(self.bootstrap_servers, self.topic)
 
     def write(self, placed: DataFrame) -> None:
         """See `Target.write`; where `placed` has no column `partition` the Java producer chooses."""
@@ -94,7 +102,7 @@ class KafkaTopic:
             end = topics.end_offsets(self.bootstrap_servers, self.topic)
         except BrokerError:
             return None
-        return {partition: end[partition] - first for partition, first in sorted(self._begin.items())}
+        return {partition: end[partition] - first for partition, first in sorted(self.begin.items())}
 
     def read(self, spark: SparkSession) -> DataFrame:
         """See `Target.read`; up to the ends that the partitions have now."""
@@ -103,7 +111,7 @@ class KafkaTopic:
             spark.read.format("kafka")
             .option("kafka.bootstrap.servers", self.bootstrap_servers)
             .option("assign", json.dumps({self.topic: sorted(end)}))
-            .option("startingOffsets", _offsets(self.topic, self._begin))
+            .option("startingOffsets", _offsets(self.topic, self.begin))
             .option("endingOffsets", _offsets(self.topic, end))
             .option("includeHeaders", "true")
             .load()
@@ -130,10 +138,13 @@ class ParquetFolders:
 
     UNPLACED = "null"
 
+    begin: Mapping[int, int]
+
     def __init__(self, folder: Path, topic: str) -> None:
         topics.check_topic_name(topic)
         self.folder = folder.absolute()
         self.topic = topic
+        self.begin = {}
 
     def __str__(self) -> str:
         return f"folder {str(self.folder)!r}"

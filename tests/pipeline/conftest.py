@@ -1,0 +1,79 @@
+"""One Spark session and one embedded Kafka for all tests of the main job."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from partwright.kafka import EmbeddedKafka
+    from partwright.pipeline.report import Report
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/pipeline" in item.path.as_posix() and "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.spark)
+
+
+class Silent:
+    """A progress that keeps the steps' names."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    @contextlib.contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        self.steps.append(name)
+        yield
+
+    def spark(self, spark: SparkSession) -> None:
+        del spark
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from partwright import spark as pws
+
+    session = pws.session(
+        "tests of the main job",
+        "local[2]",
+        kafka=True,
+        configs={"spark.sql.shuffle.partitions": "4"},
+        log_file=tmp_path_factory.mktemp("spark") / "spark.log",
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[EmbeddedKafka]:
+    from partwright.kafka import EmbeddedKafka
+
+    with EmbeddedKafka() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARTWRIGHT_STATE", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def go(spark: SparkSession) -> Callable[..., Report]:
+    """Runs the main job in the tests' session."""
+    from partwright.pipeline.run import run
+    from partwright.pipeline.settings import Settings
+
+    def once(**settings: object) -> Report:
+        return run(Settings(**settings), Silent(), spark)  # type: ignore[arg-type]
+
+    return once

@@ -1,0 +1,175 @@
+"""The checks notice each way in which a record can go wrong: every fault is made by hand and counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from partwright.pipeline.checks import Checks, check, compare, shown_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+RUN = b"8 bytes."
+OTHER = b"another."
+
+
+class Record(NamedTuple):
+    """A record as it was asked for and as it is there."""
+
+    row: int
+    key: bytes | None
+    value: bytes
+    asked: int | None
+    partition: int
+    offset: int
+
+    @property
+    def header(self) -> bytes:
+        return RUN + self.row.to_bytes(8, "big")
+
+
+# Two keys in their partitions and a null key that the producer put somewhere.
+SOUND = [
+    Record(0, b"a", b"1", 0, 0, 0),
+    Record(1, b"b", b"2", 1, 1, 0),
+    Record(2, b"a", b"3", 0, 0, 1),
+    Record(2**33, b"b", b"4", 1, 1, 1),
+    Record(2**33 + 1, None, b"5", None, 1, 2),
+    Record(2**33 + 2, b"", b"6", 0, 0, 2),
+]
+
+
+def placed(spark: SparkSession, records: list[Record]) -> DataFrame:
+    rows = [(r.key, r.value, r.asked, "file", r.row) for r in records]
+    return spark.createDataFrame(rows, "key binary, value binary, partition int, file string, row long")
+
+
+def there(spark: SparkSession, records: list[Record], more: list[tuple[Any, ...]] | None = None) -> DataFrame:
+    rows = [(r.partition, r.offset, r.key, r.value, r.header) for r in records]
+    schema = "partition int, offset long, key binary, value binary, header binary"
+    return spark.createDataFrame(rows + (more or []), schema)
+
+
+def broken(found: Checks) -> dict[str, int]:
+    return {promise: getattr(found, promise) for promise in Checks.PROMISES if getattr(found, promise)}
+
+
+def test_sound_records_pass(spark: SparkSession) -> None:
+    found = check(placed(spark, SOUND), there(spark, SOUND), RUN, {})
+    assert found.ok
+    assert found.records == len(SOUND)
+    assert [(part.partition, part.records, part.null_keys) for part in found.partitions] == [
+        (0, 3, 0),
+        (1, 3, 1),
+    ]
+
+
+def changed(row: int, **fields: object) -> list[Record]:
+    return [r._replace(**fields) if r.row == row else r for r in SOUND]
+
+
+@pytest.mark.parametrize(
+    ("read", "more", "expected"),
+    [
+        pytest.param(
+            [r for r in SOUND if r.row != 2**33 + 2], [], {"lost": 1}, id="the last one is not there"
+        ),
+        pytest.param(
+            [r for r in SOUND if r.row != 1], [], {"lost": 1, "offset_gaps": 1}, id="a first one is not there"
+        ),
+        pytest.param([*SOUND, SOUND[0]._replace(offset=3)], [], {"twice": 1}, id="one is there twice"),
+        pytest.param(
+            changed(0, partition=1, offset=3),
+            [],
+            {"misplaced": 1, "offset_gaps": 1},
+            id="one is in another partition",
+        ),
+        pytest.param(changed(0, key=b"A"), [], {"key_changed": 1}, id="a key has other bytes"),
+        pytest.param(changed(2**33 + 2, key=None), [], {"key_changed": 1}, id="an empty key became null"),
+        pytest.param(changed(2**33 + 1, key=b""), [], {"key_changed": 1}, id="a null key became empty"),
+        pytest.param(changed(0, value=b"0"), [], {"value_changed": 1}, id="a value has other bytes"),
+        pytest.param(changed(2**33 + 2, offset=3), [], {"offset_gaps": 1}, id="an offset is skipped"),
+        pytest.param(SOUND, [(1, 3, b"b", b"2", None)], {"foreign": 1}, id="a record without a header"),
+        pytest.param(
+            SOUND, [(1, 3, b"b", b"2", OTHER + bytes(8))], {"foreign": 1}, id="a record of another run"
+        ),
+        pytest.param(
+            SOUND,
+            [(1, 3, b"b", b"2", RUN + (99).to_bytes(8, "big"))],
+            {"foreign": 1},
+            id="a row that nobody asked for",
+        ),
+        pytest.param(
+            [
+                *(r for r in SOUND if r.row not in {0, 2}),
+                SOUND[0]._replace(offset=1),
+                SOUND[2]._replace(offset=0),
+            ],
+            [],
+            {"out_of_order": 1},
+            id="two of one key changed places",
+        ),
+    ],
+)
+def test_each_fault_is_counted(
+    spark: SparkSession, read: list[Record], more: list[tuple[Any, ...]], expected: dict[str, int]
+) -> None:
+    found = check(placed(spark, SOUND), there(spark, read, more), RUN, {})
+    assert not found.ok
+    assert broken(found) == expected
+
+
+def test_offsets_count_from_where_the_run_began(spark: SparkSession) -> None:
+    later = [r._replace(offset=r.offset + 5) if r.partition == 1 else r for r in SOUND]
+    assert check(placed(spark, SOUND), there(spark, later), RUN, {0: 0, 1: 5}).ok
+    assert broken(check(placed(spark, SOUND), there(spark, later), RUN, {})) == {"offset_gaps": 1}
+
+
+def test_an_example_says_which_record_and_where(spark: SparkSession) -> None:
+    found = check(placed(spark, SOUND), there(spark, changed(0, partition=1, offset=3)), RUN, {})
+    assert found.examples == ("row 0 with key a asked for partition 0 and is in partition 1 at offset 3",)
+
+
+def test_a_record_before_an_earlier_one_of_another_key_is_no_fault(spark: SparkSession) -> None:
+    moved = [r._replace(offset={0: 1, 2: 2, 2**33 + 2: 0}.get(r.row, r.offset)) for r in SOUND]
+    assert check(placed(spark, SOUND), there(spark, moved), RUN, {}).ok
+
+
+def test_the_proof_counts_keyed_records_alone(spark: SparkSession) -> None:
+    elsewhere = [r._replace(partition=7) if r.key is None else r for r in SOUND]
+    proof = compare(placed(spark, SOUND), there(spark, elsewhere), RUN)
+    assert proof.ok
+    assert (proof.keyed, proof.equal, proof.different, proof.lost) == (5, 5, 0, 0)
+
+
+def test_the_proof_notices_another_partition_and_a_lost_record(spark: SparkSession) -> None:
+    chosen = [r for r in changed(0, partition=3) if r.row != 1]
+    proof = compare(placed(spark, SOUND), there(spark, chosen), RUN)
+    assert not proof.ok
+    assert (proof.keyed, proof.equal, proof.different, proof.lost) == (5, 3, 1, 1)
+    assert len(proof.examples) == 2
+
+
+@pytest.mark.parametrize("promise", Checks.PROMISES)
+def test_any_broken_promise_makes_a_run_unsound(promise: str) -> None:
+    sound = Checks(1, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert sound.ok
+    assert not replace(sound, **{promise: 1}).ok
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        (None, "null"),
+        (b"", "0x"),
+        (b"N14228", "N14228"),
+        (b"\x00*", "0x002a"),
+        (b"\xff", "0xff"),
+        ("é".encode(), "é"),
+    ],
+)
+def test_keys_are_shown_as_text_where_they_are_text(key: bytes | None, shown: str) -> None:
+    assert shown_key(key) == shown

@@ -1,0 +1,159 @@
+"""`partwright run` as a command: the demo's numbers, exit codes, one sentence on stderr, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "partwright", *words]
+
+
+def partwright(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*words),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+        env={**os.environ, **environment},
+    )
+
+
+def children_of(marker: str) -> list[str]:
+    """Processes that belong to the run whose state folder is `marker`."""
+    found = []
+    for process in psutil.process_iter(["environ", "cmdline"]):
+        environment, words = process.info["environ"] or {}, process.info["cmdline"] or []
+        if environment.get("PARTWRIGHT_STATE") == marker and process.pid != os.getpid():
+            found.append(" ".join(words)[:200])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.broker
+def test_the_demo_is_proven() -> None:
+    done = partwright("run", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["ok"] is True
+    assert (report["records"], report["keyed"], report["null_keys"], report["keys"]) == (
+        336_776,
+        334_264,
+        2_512,
+        4_043,
+    )
+    assert (report["n"], report["topic"], report["client"]) == (12, "flights", "java")
+    assert {name: report["proof"][name] for name in ("keyed", "equal", "different", "lost")} == {
+        "keyed": 334_264,
+        "equal": 334_264,
+        "different": 0,
+        "lost": 0,
+    }
+    checks = report["checks"]
+    assert checks["records"] == 336_776
+    assert sum(part["records"] for part in checks["partitions"]) == 336_776
+    assert sum(part["null_keys"] for part in checks["partitions"]) == 2_512
+    assert [part["first_offset"] for part in checks["partitions"]] == [0] * 12
+    assert report["heaviest_keys"][0] == {"key": "N725MQ", "records": 575, "partition": 11}
+    # stderr has a line a step and nothing of Spark's.
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == [
+        step["name"] for step in report["steps"]
+    ]
+    assert not children_of(os.environ["PARTWRIGHT_STATE"])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "absent.csv", "--key", "id"], "there is no file or folder 'absent.csv'"),
+        (["run", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
+        (["run", "-n", "x"], "'x' is not a valid integer"),
+        (["run", "--client", "jav"], 'there is no client "jav"'),
+        (["run", "--to", "nowhere"], "--to takes kafka://host:port or parquet:DIR"),
+        (["run", "--to", "kafka://host"], "'kafka://host' is no Kafka: write kafka://host:port"),
+        (["run", "--to", "kafka://h:1/a", "--topic", "b"], "--to names topic 'a' and --topic 'b'"),
+        (["run", "--conf", "spark"], "--conf takes NAME=VALUE, not 'spark'"),
+        (["run", "--to", "kafka://127.0.0.1:9"], "no Kafka answers at 127.0.0.1:9"),
+        (["run", "--nonsense"], "No such option"),
+        (["fly"], "No such command 'fly'"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, tmp_path: Path) -> None:
+    done = partwright(*words, PARTWRIGHT_STATE=str(tmp_path))
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_help_tells_of_every_option() -> None:
+    done = partwright("run", "--help")
+    assert done.returncode == 0
+    for option in (
+        "--key",
+        "--key-type",
+        "--value",
+        "--topic",
+        "-n",
+        "--to",
+        "--client",
+        "--master",
+        "--limit",
+    ):
+        assert option in done.stdout
+    assert "--no-check" in done.stdout
+    assert "--json" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.parametrize("step", ["start Kafka", "make the topic"])
+def test_an_interrupt_leaves_nothing_running(step: str, tmp_path: Path) -> None:
+    """Ctrl-C while Spark starts, and while records are written."""
+    state = str(tmp_path / "state")
+    with subprocess.Popen(
+        command("run"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PARTWRIGHT_STATE": state},
+    ) as process:
+        assert process.stderr
+        assert process.stdout
+        for line in process.stderr:
+            if line.startswith(step):
+                break
+        else:
+            pytest.fail(f"the run ended before the step {step!r} did")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.stdout.read() == ""
+    assert process.returncode == 130
+    sentences = [line for line in said.splitlines() if line.startswith("partwright: ")]
+    assert len(sentences) == 1, said
+    assert "Traceback" not in said
+    if step == "make the topic":
+        assert re.search(
+            r"interrupted while writing to .*: [\d,]+ of 336,776 records are written", sentences[0]
+        )
+    deadline = time.monotonic() + 30
+    while children_of(state) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not children_of(state)
