@@ -35,7 +35,7 @@ class Said(NamedTuple):
     words: str
 
     @property
-    def object(self) -> Any:  # noqa: ANN401
+    def object(self) -> Any:
         assert self.words == ""
         return json.loads(self.data)
 
@@ -45,7 +45,7 @@ def command(*words: str) -> list[str]:
 
 
 def partwright(*words: str) -> Said:
-    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)  # noqa: S603
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     return Said(done.returncode, done.stdout, done.stderr)
 
 
@@ -143,7 +143,7 @@ def test_a_second_start_says_that_it_runs_already() -> None:
 
 def test_two_starts_at_once_start_one(state: Path) -> None:
     both = [
-        subprocess.Popen(command("start"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
+        subprocess.Popen(command("start"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     said = [process.communicate(timeout=PATIENCE_S) for process in both]
@@ -227,7 +227,7 @@ def test_a_process_id_that_another_process_got_is_left_alone(
 ) -> None:
     folder = state / "partwright-kafka-gone"
     sleep = [sys.executable, "-c", "import time; time.sleep(600)", *([str(folder)] if names_folder else [])]
-    bystander = subprocess.Popen(sleep)  # noqa: S603
+    bystander = subprocess.Popen(sleep)
     created = psutil.Process(bystander.pid).create_time() - 3600 * hours_apart
     write_state(state, folder, bystander.pid, created)
     folder.mkdir()
@@ -274,7 +274,7 @@ def test_a_state_folder_that_cannot_be_used_is_a_sentence(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_start_that_is_interrupted_leaves_nothing(state: Path, number: signal.Signals) -> None:
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         command("start"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + PATIENCE_S
@@ -292,7 +292,7 @@ def test_a_start_that_is_interrupted_leaves_nothing(state: Path, number: signal.
 
 def test_the_broker_outlives_its_terminal(state: Path) -> None:
     reader, terminal = pty.openpty()
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         command("start"),
         stdin=terminal,
         stdout=subprocess.PIPE,

@@ -290,7 +290,7 @@ class Program(NamedTuple):
 
 def launch(folder: Path, then: str) -> subprocess.Popen[str]:
     # Its own session, whose group of processes stands for what a terminal's Ctrl-C reaches.
-    return subprocess.Popen(  # noqa: S603
+    return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, folder, then],
         stdout=subprocess.PIPE,
         text=True,

@@ -271,13 +271,13 @@ def fetch_command(repository: Repository) -> list[str]:
 
 def test_two_processes_at_once_fetch_each_jar_once(repository: Repository) -> None:
     repository.delay_s = 0.5
-    both = [subprocess.Popen(fetch_command(repository), stdout=subprocess.PIPE, text=True) for _ in range(2)]  # noqa: S603
+    both = [subprocess.Popen(fetch_command(repository), stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert [process.communicate(timeout=60)[0].strip() for process in both] == ["4", "4"]
     assert repository.asked == dict.fromkeys(PATHS, 1)
 
 
 def test_a_bar_is_drawn_on_a_terminal_only(repository: Repository, tmp_path: Path) -> None:
-    quiet = subprocess.run(fetch_command(repository), capture_output=True, timeout=60, check=True)  # noqa: S603
+    quiet = subprocess.run(fetch_command(repository), capture_output=True, timeout=60, check=True)
     assert quiet.stderr == b""
     environment = {
         **os.environ,
@@ -286,7 +286,7 @@ def test_a_bar_is_drawn_on_a_terminal_only(repository: Repository, tmp_path: Pat
         "COLUMNS": "100",
     }
     reader, terminal = pty.openpty()
-    subprocess.run(  # noqa: S603
+    subprocess.run(
         fetch_command(repository),
         stdout=subprocess.DEVNULL,
         stderr=terminal,
