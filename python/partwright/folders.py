@@ -19,4 +19,4 @@ def cache_folder() -> Path:
 def state_folder() -> Path:
     """What is true of now: the running broker, the runs and their logs. `PARTWRIGHT_STATE` names another folder."""
     chosen = os.environ.get("PARTWRIGHT_STATE")
-    return Path(chosen) if chosen else platformdirs.user_state_path("partwright")
+    return (Path(chosen) if chosen else platformdirs.user_state_path("partwright")).absolute()

@@ -20,19 +20,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import filelock
-import platformdirs
 
 from partwright.errors import PartwrightError
+from partwright.folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
-__all__ = ["Jar", "JarError", "JarSet", "cache_folder", "jars", "locked"]
+__all__ = ["Jar", "JarError", "JarSet", "jars", "jars_folder", "locked"]
 
 _ATTEMPTS = 4
 _BACKOFF_S = 0.5
@@ -121,10 +121,9 @@ def locked(name: str) -> JarSet:
     return JarSet(name, repository.rstrip("/") + "/", tuple(Jar(**entry) for entry in lock[name]))
 
 
-def cache_folder() -> Path:
-    """Where jars are kept, laid out as a Maven repository: in the user's cache or in `PARTWRIGHT_CACHE`."""
-    folder = os.environ.get("PARTWRIGHT_CACHE")
-    return (Path(folder) if folder else platformdirs.user_cache_path("partwright")) / "jars"
+def jars_folder() -> Path:
+    """Where jars are kept, laid out as a Maven repository."""
+    return cache_folder() / "jars"
 
 
 def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> list[Path]:
@@ -148,7 +147,7 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
         >>> [file.name for file in jars("connector")][0]  # doctest: +SKIP
         'commons-pool2-2.13.1.jar'
     """
-    wanted, folder = locked(set_name), cache_folder()
+    wanted, folder = locked(set_name), jars_folder()
     if _missing(wanted.jars, folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)

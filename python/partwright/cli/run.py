@@ -90,7 +90,8 @@ def command(
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
       partwright run ids.parquet --key id --key-type java:long --to parquet:out
     """
-    # Spark is imported here alone, so that --help needs none of it.
+    # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
+    import partwright.spark  # noqa: F401, PLC0415
     from partwright.cli.progress import ConsoleProgress  # noqa: PLC0415
     from partwright.cli.run_report import print_report  # noqa: PLC0415
     from partwright.pipeline.run import run  # noqa: PLC0415

@@ -8,7 +8,6 @@ up by the next start or stop.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import filelock
-import platformdirs
 
 from partwright.errors import BrokerError, PartwrightError
+from partwright.folders import state_folder
 from partwright.kafka.embedded import FOLDER_PREFIX, EmbeddedKafka
 from partwright.kafka.process import log_tail, psutil_module, runs_for, wait_until_gone
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from subprocess import Popen
 
-__all__ = ["Broker", "Started", "start", "state_folder", "status", "stop"]
+__all__ = ["Broker", "Started", "start", "status", "stop"]
 
 # Longer than a start may take, jars included.
 _OTHER_PROCESS_S = 900
@@ -89,12 +88,6 @@ class Started:
     broker: Broker
     already: bool
     cleaned: Broker | None
-
-
-def state_folder() -> Path:
-    """Where is written what runs: the user's state folder, or the one that `PARTWRIGHT_STATE` names."""
-    folder = os.environ.get("PARTWRIGHT_STATE")
-    return (Path(folder) if folder else platformdirs.user_state_path("partwright")).absolute()
 
 
 def start(

@@ -40,6 +40,8 @@ __all__ = ["Progress", "run"]
 
 _HEAVIEST = 10
 _KEPT_LOGS = 10
+# What Kafka's controller makes in one request (ReplicationControlManager, 4.3).
+_MOST_NEW_PARTITIONS = 10_000
 
 
 class Progress(Protocol):
@@ -123,7 +125,13 @@ def _partitions(target: Target, settings: Settings, journal: Journal) -> int:
             f"{target} holds {records:,} records already{f' ({last})' if last else ''}: nothing was written; "
             "take another --topic, or --append to write all records of the source to it all the same"
         )
-    return there or asked or Settings.DEFAULT_PARTITIONS
+    n = there or asked or Settings.DEFAULT_PARTITIONS
+    if there is None and n > _MOST_NEW_PARTITIONS:
+        raise PartwrightError(
+            f"a new topic gets at most {_MOST_NEW_PARTITIONS:,} partitions at once, not {n:,}: make it first and add "
+            "partitions in steps, or take a smaller -n"
+        )
+    return n
 
 
 def _configs(settings: Settings) -> dict[str, str]:

@@ -1,0 +1,51 @@
+"""What the documents show is what happens: their Python runs and prints what they say it prints."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Their examples are `>>>` sessions that need no Spark and no broker.
+SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(encoding="utf-8")]
+MODULES = [
+    "partwright",
+    "partwright.hashing",
+    "partwright.java",
+    "partwright.cli.options",
+    "partwright.pipeline.settings",
+    "partwright.pipeline.checks",
+]
+
+
+def test_there_are_documents_with_examples() -> None:
+    assert ROOT / "README.md" in SESSIONS
+    assert len(DOCUMENTS) > 1
+
+
+@pytest.mark.parametrize("document", SESSIONS, ids=lambda document: document.name)
+def test_a_documents_sessions(document: Path) -> None:
+    found = doctest.testfile(
+        str(document), module_relative=False, optionflags=doctest.IGNORE_EXCEPTION_DETAIL
+    )
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_modules_docstrings(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+def test_a_documents_links_lead_somewhere(document: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
+        if "://" not in link:
+            assert (document.parent / link).exists(), link
