@@ -1,4 +1,4 @@
-"""Where does a Kafka record go, and who reads it?  The exact answer of the real client, as a column.
+r"""Where does a Kafka record go, and who reads it?  The exact answer of the real client, as a column.
 
 A column in, a column out; one key in, one number out:
 
@@ -13,7 +13,7 @@ A column in, a column out; one key in, one number out:
 A key's partition hangs on its bytes: 42 as Java's long and "42" as text are different keys.
 
     >>> pw.encode(42, "java:long")
-    b'\\x00\\x00\\x00\\x00\\x00\\x00\\x00*'
+    b'\x00\x00\x00\x00\x00\x00\x00*'
     >>> pw.partition_for_key(42, 12, key_type="java:long"), pw.partition_for_key("42", 12)
     (4, 4)
 

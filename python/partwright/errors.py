@@ -17,7 +17,7 @@ class KeyTypeError(PartwrightError, TypeError):
 
 
 class MissingExtraError(PartwrightError, ImportError):
-    """Something that the bare package does not bring is missing or too old; the sentence names what to install."""
+    """What the bare package does not bring is missing or too old; the sentence names what to install."""
 
 
 class BrokerError(PartwrightError):

@@ -1,11 +1,11 @@
-"""Key bytes, murmur2 and the partition of a keyed record: a column in, a column out; one key in, one number out."""
+"""Key bytes, murmur2 and the partition of a record: a column in, a column out; one key in, one number out."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
 from partwright import _core
-from partwright._arrow import as_column, is_single, text_bytes
+from partwright._arrow import as_column, is_single, single_column, text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,12 +48,13 @@ def murmur2(keys: Any, *, key_type: str | None = None) -> Any:
     Source: `org.apache.kafka.common.utils.Utils.murmur2`, the same from 0.8.2 to 4.4.0.
 
     Args:
-        keys: A column of text, binary or, under a `java:` key type, numbers; see `partition_for_key`. Or one key.
+        keys: A column of text, binary or, under a `java:` key type, numbers; see `partition_for_key`. Or one
+            key.
         key_type: How a value becomes key bytes; see `encode`.
 
     Returns:
-        An int32 column as long as `keys`, null where the key is null; a ChunkedArray where `keys` came in chunks.
-        An int for one key, None for None.
+        An int32 column as long as `keys`, null where the key is null; a ChunkedArray where `keys` came in
+        chunks. An int for one key, None for None.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
@@ -65,10 +66,10 @@ def murmur2(keys: Any, *, key_type: str | None = None) -> Any:
         >>> murmur2(["21", None, "foobar"]).to_pylist()
         [-973932308, None, -790332482]
     """
-    if keys is None:
-        return None
-    if (key := _single_bytes(keys, key_type)) is not None:
-        return _core.murmur2_of_bytes(key)
+    _core.check(1, "java", key_type)
+    if is_single(keys):
+        key = _single_bytes(keys, key_type)
+        return None if key is None else _core.murmur2_of_bytes(key)
     return _core.murmur2(as_column(keys, key_type), key_type)
 
 
@@ -87,26 +88,28 @@ def partition_for_key(
 def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | None = None) -> Any:
     """The partition that a client's producer gives a record with each key.
 
-    For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients 0.8.2 to
-    4.4.0), where n counts all partitions of the topic. An empty key is a key. A null key is not: its partition is
-    null, and the producer chooses one as it writes.
+    For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
+    0.8.2 to 4.4.0), where n counts all partitions of the topic. An empty key is a key. A null key is not: its
+    partition is null, and the producer chooses one as it writes.
 
     Args:
-        keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars, arro3,
-            nanoarrow, pandas), a numpy array, or a list of str, bytes or None. Its type: string, large_string,
-            string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary of one of them, or under a
-            `java:` key type numbers and booleans. Keys are read in place. Or one key.
+        keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars,
+            arro3, nanoarrow, pandas), a numpy array, or a list of str, bytes or None. Its type: string,
+            large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary of
+            one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key.
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile; `java`.
         key_type: How a value becomes key bytes; see `encode`.
 
     Returns:
-        An int32 column as long as `keys`, null where the key is null, sharing the keys' validity bitmap where they
-        have one; a ChunkedArray of the same chunks where `keys` came in chunks. An int for one key, None for None.
+        An int32 column as long as `keys`, null where the key is null, sharing the keys' validity bitmap where
+        they have one; a ChunkedArray of the same chunks where `keys` came in chunks. An int for one key, None
+        for None.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
-        PartwrightError: `n` out of range, an unknown client or key type, a value that does not fit (with its row).
+        PartwrightError: `n` out of range, an unknown client or key type, a value that does not fit (with its
+            row).
 
     Examples:
         >>> partition_for_key("TT0124", 15)
@@ -118,11 +121,10 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
             ...
         partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int or java:long
     """  # noqa: E501 - the error's sentence is one line
-    if keys is None:
-        _core.check(n, client, key_type)
-        return None
-    if (key := _single_bytes(keys, key_type)) is not None:
-        return _core.partition_for_bytes(key, n, client)
+    _core.check(n, client, key_type)
+    if is_single(keys):
+        key = _single_bytes(keys, key_type)
+        return None if key is None else _core.partition_for_bytes(key, n, client)
     return _core.partition_for_key(as_column(keys, key_type), n, client, key_type)
 
 
@@ -133,23 +135,23 @@ def encode(values: Key, key_type: str | None = None) -> bytes: ...
 @overload
 def encode(values: Column, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
 def encode(values: Any, key_type: str | None = None) -> Any:
-    """The bytes that a record's key has on the wire, as Kafka's own serializers write them.
+    r"""The bytes that a record's key has on the wire, as Kafka's own serializers write them.
 
-    ===================== ================================= =======================================================
-    key type              takes                             key bytes
-    ===================== ================================= =======================================================
-    `utf8`                text (its default)                UTF-8
-    `bytes`               binary (its default)              as they are
-    `java:string`         text                              UTF-8; an unpaired surrogate is `?`
-    `java:short`          whole numbers that fit            2 bytes, big endian
-    `java:int`            whole numbers that fit            4 bytes, big endian
-    `java:long`           whole numbers that fit            8 bytes, big endian
-    `java:float`          floating-point numbers            IEEE 754, 4 bytes, big endian; a NaN keeps its bits
-    `java:double`         floating-point numbers            IEEE 754, 8 bytes, big endian; Java's one NaN
-    `java:boolean`        booleans                          1 byte, 01 or 00
-    `java:uuid`           text, or binary of 16 bytes       the 36 characters of the UUID, lower case
-    `confluent:strip-id`  binary                            without its first 5 bytes, a schema registry's header
-    ===================== ================================= =======================================================
+    ===================== ============================ =======================================================
+    key type              takes                        key bytes
+    ===================== ============================ =======================================================
+    `utf8`                text (its default)           UTF-8
+    `bytes`               binary (its default)         as they are
+    `java:string`         text                         UTF-8; an unpaired surrogate is `?`
+    `java:short`          whole numbers that fit       2 bytes, big endian
+    `java:int`            whole numbers that fit       4 bytes, big endian
+    `java:long`           whole numbers that fit       8 bytes, big endian
+    `java:float`          floating-point numbers       IEEE 754, 4 bytes, big endian; a NaN keeps its bits
+    `java:double`         floating-point numbers       IEEE 754, 8 bytes, big endian; Java's one NaN
+    `java:boolean`        booleans                     1 byte, 01 or 00
+    `java:uuid`           text, or binary of 16 bytes  the 36 characters of the UUID, lower case
+    `confluent:strip-id`  binary                       without its first 5 bytes, a schema registry's header
+    ===================== ============================ =======================================================
 
     Source: `org.apache.kafka.common.serialization`, kafka-clients 4.4.0.
 
@@ -158,8 +160,9 @@ def encode(values: Any, key_type: str | None = None) -> Any:
         key_type: One of the table; the default serves text and binary alone.
 
     Returns:
-        A binary column as long as `values`, null where the value is null; large_binary for the large types and
-        binary_view for the views. Text and binary share their bytes with it. bytes for one value, None for None.
+        A binary column as long as `values`, null where the value is null; large_binary for the large types
+        and binary_view for the views. Text and binary share their bytes with it. bytes for one value, None
+        for None.
 
     Raises:
         KeyTypeError: The values' type has no key bytes under this key type.
@@ -167,25 +170,20 @@ def encode(values: Any, key_type: str | None = None) -> Any:
 
     Examples:
         >>> encode(42, "java:int")
-        b'\\x00\\x00\\x00*'
+        b'\x00\x00\x00*'
         >>> encode([1.5, None], "java:float").to_pylist()
-        [b'?\\xc0\\x00\\x00', None]
+        [b'?\xc0\x00\x00', None]
     """
-    if values is None:
-        return None
-    if (key := _single_bytes(values, key_type)) is not None:
-        return key
+    _core.check(1, "java", key_type)
+    if is_single(values):
+        return _single_bytes(values, key_type)
     return _core.encode(as_column(values, key_type), key_type)
 
 
 def _single_bytes(value: Any, key_type: str | None) -> bytes | None:  # noqa: ANN401
-    """The key bytes of one key; None where `value` is a column."""
-    if isinstance(value, str) and key_type in {None, "utf8", "java:string"}:
+    """The key bytes of one key, None for a null."""
+    if key_type is None and isinstance(value, str):
         return text_bytes(value, key_type)
-    if isinstance(value, bytes) and key_type in {None, "bytes"}:
+    if key_type is None and isinstance(value, bytes):
         return value
-    if not is_single(value):
-        return None
-    plain = value.as_py() if hasattr(value, "as_py") else value
-    encoded: bytes = _core.encode(as_column([plain], key_type), key_type)[0].as_py()
-    return encoded
+    return _core.encode_one(single_column(value, key_type), key_type)

@@ -14,20 +14,24 @@ pub enum Error {
         given: i64,
     },
     /// No client profile has this name.
-    #[error("there is no client {name:?}; known: {known}")]
+    #[error("there is no client {name:?}; known: {}{}", known.join(", "), hint(*nearest))]
     UnknownClient {
         /// What was asked for.
         name: String,
         /// The names there are.
-        known: String,
+        known: Vec<&'static str>,
+        /// The one that was probably meant.
+        nearest: Option<&'static str>,
     },
     /// No key type has this name.
-    #[error("there is no key type {name:?}; known: {known}")]
+    #[error("there is no key type {name:?}; known: {}{}", known.join(", "), hint(*nearest))]
     UnknownKeyType {
         /// What was asked for.
         name: String,
         /// The names there are.
-        known: String,
+        known: Vec<&'static str>,
+        /// The one that was probably meant.
+        nearest: Option<&'static str>,
     },
     /// The type of a column has no key bytes, or not under this key type.
     #[error("{0}")]
@@ -45,6 +49,12 @@ pub enum Error {
     Malformed {
         /// The first row found broken.
         row: usize,
+    },
+    /// There is no room for what would come out.
+    #[error("there is not enough memory for the results of {rows} rows")]
+    Memory {
+        /// How many rows the array has.
+        rows: usize,
     },
     /// The encoded keys of one array would not fit into Arrow's 32-bit offsets.
     #[error(
@@ -66,4 +76,8 @@ impl Error {
             other => other,
         }
     }
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }

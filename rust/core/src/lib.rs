@@ -13,5 +13,6 @@ mod error;
 #[cfg(feature = "arrow")]
 pub mod columnar;
 pub mod hashing;
+mod names;
 
 pub use error::{Error, Result};

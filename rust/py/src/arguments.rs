@@ -21,7 +21,7 @@ impl<'py> FromPyObject<'_, 'py> for Count {
             Some(number) => Ok(Self(Partitions::new(number).map_err(BoundaryError::from)?)),
             None => Err(refusal(format!(
                 "the number of partitions must be a whole number from 1 to 2147483647, not {}",
-                given.repr()?
+                shown(given)
             ))),
         }
     }
@@ -35,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for Client {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given).map(Self)
+        named(given, "client").map(Self)
     }
 }
 
@@ -47,11 +47,28 @@ impl<'py> FromPyObject<'_, 'py> for Encoding {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given).map(Self)
+        named(given, "key type").map(Self)
     }
 }
 
-fn named<T: FromStr<Err = partwright_core::Error>>(given: Borrowed<'_, '_, PyAny>) -> PyResult<T> {
-    let name = given.extract::<String>().or_else(|_| given.repr()?.extract())?;
-    Ok(name.parse().map_err(BoundaryError::from)?)
+fn named<T: FromStr<Err = partwright_core::Error>>(
+    given: Borrowed<'_, '_, PyAny>,
+    what: &str,
+) -> PyResult<T> {
+    match given.extract::<String>() {
+        Ok(name) => Ok(name.parse().map_err(BoundaryError::from)?),
+        Err(_) => Err(refusal(format!("a {what} is named by text, not {}", shown(given)))),
+    }
+}
+
+/// An argument as the end of a sentence: its repr where that is short, else its type.
+fn shown(given: Borrowed<'_, '_, PyAny>) -> String {
+    const LONGEST: usize = 80;
+    match given.repr().map(|text| text.to_string_lossy().into_owned()) {
+        Ok(text) if text.chars().count() <= LONGEST => text,
+        _ => given
+            .get_type()
+            .name()
+            .map_or_else(|_| "this object".to_owned(), |name| format!("a value of type {name}")),
+    }
 }

@@ -1,74 +1,117 @@
 //! Arrow arrays in from Python and out to pyarrow; the only file that knows `pyo3_arrow`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_schema::{Field, FieldRef};
-use partwright_core::Result as CoreResult;
+use partwright_core::hashing::KeyType;
+use partwright_core::{Error as CoreError, Result as CoreResult, columnar};
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyChunkedArray};
 
-use crate::error::{BoundaryError, detached};
+use crate::error::{BoundaryError, detached, unreadable};
 
 /// A column as Python gave it: one array, or the chunks of a stream.
 pub(crate) struct Column {
     chunks: Vec<ArrayRef>,
+    field: FieldRef,
     chunked: bool,
 }
 
-impl TryFrom<AnyArray> for Column {
-    type Error = BoundaryError;
+impl<'py> FromPyObject<'_, 'py> for Column {
+    type Error = PyErr;
 
-    fn try_from(given: AnyArray) -> Result<Self, BoundaryError> {
-        Ok(match given {
-            AnyArray::Array(array) => Self { chunks: vec![array.into_inner().0], chunked: false },
-            AnyArray::Stream(stream) => {
-                let (chunks, _field) = stream.into_chunked_array()?.into_inner();
-                Self { chunks, chunked: true }
-            }
-        })
+    /// Takes over the buffers behind the capsules. The import trusts them, and may panic where they are broken.
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match catch_unwind(AssertUnwindSafe(|| Self::import(given))) {
+            Ok(imported) => imported.map_err(|error| unreadable(given.py(), error)),
+            Err(_) => Err(BoundaryError::Panic.into()),
+        }
     }
 }
 
 impl Column {
+    fn import(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        Ok(match given.extract::<AnyArray>()? {
+            AnyArray::Array(array) => {
+                let (array, field) = array.into_inner();
+                Self { chunks: vec![array], field, chunked: false }
+            }
+            AnyArray::Stream(stream) => {
+                let (chunks, field) = stream.into_chunked_array()?.into_inner();
+                Self { chunks, field, chunked: true }
+            }
+        })
+    }
+
     /// `rule` of each chunk without the GIL, as a `pyarrow.Array` or a `pyarrow.ChunkedArray` of the same chunks.
-    ///
-    /// `empty` is what the rule gives for no rows: the type of a stream without chunks.
     pub(crate) fn map<A: Array + 'static>(
-        &self,
+        self,
         py: Python<'_>,
-        empty: &A,
+        key_type: Option<KeyType>,
         rule: impl Fn(&dyn Array) -> CoreResult<A> + Send + Sync,
     ) -> Result<Py<PyAny>, BoundaryError> {
-        let results = detached(py, || {
-            let mut rows = 0;
-            let mut results: Vec<ArrayRef> = Vec::with_capacity(self.chunks.len());
+        let (results, field) = detached(py, || {
+            self.refuse_uuids(key_type)?;
+            let (mut results, mut rows) = (Vec::<ArrayRef>::with_capacity(self.chunks.len()), 0);
             for chunk in &self.chunks {
                 results.push(Arc::new(rule(chunk).map_err(|error| error.below(rows))?));
                 rows += chunk.len();
             }
-            Ok(results)
+            let data_type = match results.first() {
+                Some(first) => first.data_type().clone(),
+                // No chunks have a type all the same, which may be refused.
+                None => rule(&new_empty_array(self.field.data_type()))?.data_type().clone(),
+            };
+            Ok((results, Arc::new(Field::new("", data_type, true))))
         })?;
-        export(py, results, self.chunked, empty)
+        export(py, results, field, self.chunked)
+    }
+
+    /// The key bytes of the first row, the one there is where a single value came as a column.
+    pub(crate) fn first(
+        self,
+        py: Python<'_>,
+        key_type: Option<KeyType>,
+    ) -> Result<Option<Vec<u8>>, BoundaryError> {
+        let key = detached(py, || {
+            self.refuse_uuids(key_type)?;
+            let Some(chunk) = self.chunks.first() else { return Ok(None) };
+            Ok(columnar::key_column(chunk, key_type)?.key(0)?.map(<[u8]>::to_vec))
+        });
+        key.map_err(|error| match error {
+            BoundaryError::Core(CoreError::Value { reason, .. }) => BoundaryError::Single(reason),
+            other => other,
+        })
     }
 
     /// Where the key bytes of each chunk begin in memory, as the core sees them.
-    pub(crate) fn addresses(&self) -> CoreResult<Vec<Option<usize>>> {
-        let address = |chunk: &ArrayRef| Ok(partwright_core::columnar::key_column(chunk, None)?.address());
-        self.chunks.iter().map(address).collect()
+    pub(crate) fn addresses(self, py: Python<'_>) -> Result<Vec<Option<usize>>, BoundaryError> {
+        let address = |chunk: &ArrayRef| Ok(columnar::key_column(chunk, None)?.address());
+        detached(py, || self.chunks.iter().map(address).collect())
+    }
+
+    /// A column of UUIDs is binary to Arrow, but no producer writes the 16 bytes unless it is said so.
+    fn refuse_uuids(&self, key_type: Option<KeyType>) -> CoreResult<()> {
+        if key_type.is_none() && self.field.extension_type_name() == Some("arrow.uuid") {
+            return Err(CoreError::KeyType(
+                "uuid has no key bytes of its own: name the key type that its producer writes, java:uuid \
+                 (36 characters) or bytes (16)"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 }
 
 fn export(
     py: Python<'_>,
     mut results: Vec<ArrayRef>,
+    field: FieldRef,
     chunked: bool,
-    empty: &dyn Array,
 ) -> Result<Py<PyAny>, BoundaryError> {
-    let data_type =
-        results.first().map_or_else(|| empty.data_type().clone(), |first| first.data_type().clone());
-    let field: FieldRef = Arc::new(Field::new("", data_type, true));
     match results.pop() {
         Some(only) if !chunked => Ok(PyArray::new(only, field).to_pyarrow(py)?.unbind()),
         last => {

@@ -1,11 +1,7 @@
 //! Python's view of `partwright_core::hashing`, for columns and for one key.
 
-use std::sync::Arc;
-
-use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array};
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
-use pyo3_arrow::input::AnyArray;
 
 use crate::arguments::{Client, Count, Encoding};
 use crate::arrow::Column;
@@ -16,11 +12,11 @@ use crate::error::BoundaryError;
 #[pyo3(signature = (keys, key_type=None))]
 pub(crate) fn murmur2(
     py: Python<'_>,
-    keys: AnyArray,
+    keys: Column,
     key_type: Option<Encoding>,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
-    Column::try_from(keys)?.map(py, &no_numbers(), |keys| columnar::murmur2(keys, key_type))
+    keys.map(py, key_type, |keys| columnar::murmur2(keys, key_type))
 }
 
 /// The partition of each key.
@@ -28,14 +24,13 @@ pub(crate) fn murmur2(
 #[pyo3(signature = (keys, n, client, key_type=None))]
 pub(crate) fn partition_for_key(
     py: Python<'_>,
-    keys: AnyArray,
+    keys: Column,
     n: Count,
     client: Client,
     key_type: Option<Encoding>,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
-    let rule = |keys: &dyn Array| columnar::partition_for_key(keys, n.0, client.0, key_type);
-    Column::try_from(keys)?.map(py, &no_numbers(), rule)
+    keys.map(py, key_type, |keys| columnar::partition_for_key(keys, n.0, client.0, key_type))
 }
 
 /// The key bytes of each value.
@@ -43,12 +38,22 @@ pub(crate) fn partition_for_key(
 #[pyo3(signature = (values, key_type=None))]
 pub(crate) fn encode(
     py: Python<'_>,
-    values: AnyArray,
+    values: Column,
     key_type: Option<Encoding>,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
-    let empty: ArrayRef = Arc::new(BinaryArray::from_vec(Vec::new()));
-    Column::try_from(values)?.map(py, &empty, |values| columnar::encode(values, key_type))
+    values.map(py, key_type, |values| columnar::encode(values, key_type))
+}
+
+/// The key bytes of one value, which comes as a column of one row.
+#[pyfunction]
+#[pyo3(signature = (value, key_type=None))]
+pub(crate) fn encode_one(
+    py: Python<'_>,
+    value: Column,
+    key_type: Option<Encoding>,
+) -> Result<Option<Vec<u8>>, BoundaryError> {
+    value.first(py, key_type.map(|key_type| key_type.0))
 }
 
 /// murmur2 of one key.
@@ -73,10 +78,6 @@ pub(crate) fn check(n: Count, client: Client, key_type: Option<Encoding>) {
 
 /// Where the key bytes of each chunk begin in memory, as the core sees them: the proof that nothing was copied.
 #[pyfunction]
-pub(crate) fn key_addresses(keys: AnyArray) -> Result<Vec<Option<usize>>, BoundaryError> {
-    Ok(Column::try_from(keys)?.addresses()?)
-}
-
-fn no_numbers() -> Int32Array {
-    Int32Array::from(Vec::<i32>::new())
+pub(crate) fn key_addresses(py: Python<'_>, keys: Column) -> Result<Vec<Option<usize>>, BoundaryError> {
+    keys.addresses(py)
 }

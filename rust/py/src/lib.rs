@@ -10,6 +10,7 @@ mod hashing;
 mod _core {
     #[pymodule_export]
     use crate::hashing::{
-        check, encode, key_addresses, murmur2, murmur2_of_bytes, partition_for_bytes, partition_for_key,
+        check, encode, encode_one, key_addresses, murmur2, murmur2_of_bytes, partition_for_bytes,
+        partition_for_key,
     };
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::BinaryBuilder;
-use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray};
-use arrow_schema::ArrowError;
+use arrow_array::builder::BinaryViewBuilder;
+use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, GenericBinaryArray, OffsetSizeTrait};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer};
 
 use super::keys::key_column;
-use super::layout::{KeyColumn, Layout};
+use super::layout::{KeyColumn, Layout, between, room};
 use crate::hashing::KeyType;
 use crate::{Error, Result};
 
@@ -26,40 +26,74 @@ use crate::{Error, Result};
 /// ```
 ///
 /// # Errors
-/// Those of [`key_column`], [`Error::Malformed`], and [`Error::TooLarge`] where what had to be written anew is more than
-/// 2^31-1 bytes.
+/// Those of [`key_column`], [`Error::Malformed`], and [`Error::TooLarge`] where key bytes that had none of Arrow's
+/// offsets yet are more than 2^31-1.
 pub fn encode(values: &dyn Array, key_type: Option<KeyType>) -> Result<ArrayRef> {
     let keys = key_column(values, key_type)?;
-    let shared = if keys.skip == 0 { share(&keys) } else { None };
-    shared.unwrap_or_else(|| write(&keys))
-}
-
-/// The column over the same bytes; `None` where its layout is none of a binary column's.
-fn share(keys: &KeyColumn) -> Option<Result<ArrayRef>> {
-    fn array<A: Array + 'static>(made: std::result::Result<A, ArrowError>) -> Result<ArrayRef> {
-        made.map(|array| Arc::new(array) as ArrayRef).map_err(|_| Error::Malformed { row: 0 })
-    }
-    let nulls = keys.nulls.clone();
-    match keys.layout.clone() {
-        Layout::Offsets(offsets, data) => Some(array(BinaryArray::try_new(offsets, data, nulls))),
-        Layout::LargeOffsets(offsets, data) => Some(array(LargeBinaryArray::try_new(offsets, data, nulls))),
-        Layout::Views(views, buffers) => Some(array(BinaryViewArray::try_new(views, buffers, nulls))),
-        Layout::Null | Layout::Fixed(..) | Layout::Dictionary(..) => None,
-    }
-}
-
-/// The column over bytes of its own.
-fn write(keys: &KeyColumn) -> Result<ArrayRef> {
-    let limit = usize::try_from(i32::MAX).unwrap_or(usize::MAX);
-    let mut written = BinaryBuilder::with_capacity(keys.rows, 0);
-    let mut size = 0;
-    keys.each(|key| {
-        size += key.map_or(0, <[u8]>::len);
-        if size > limit {
-            return Err(Error::TooLarge { rows: keys.rows });
+    match &keys.layout {
+        Layout::Offsets(offsets, data) if keys.skip == 0 => shared(&keys, offsets.clone(), data),
+        Layout::LargeOffsets(offsets, data) if keys.skip == 0 => shared(&keys, offsets.clone(), data),
+        Layout::Fixed(width, data) if keys.skip == 0 => shared(&keys, steps(*width, keys.rows)?, data),
+        Layout::Views(views, buffers) if keys.skip == 0 => {
+            match BinaryViewArray::try_new(views.clone(), buffers.clone(), keys.nulls.clone()) {
+                Ok(shared) => Ok(Arc::new(shared)),
+                // Arrow's check looks under nulls too, where a view may be anything.
+                Err(_) => views_of_valid(&keys),
+            }
         }
-        written.append_option(key);
-        Ok(())
-    })?;
+        Layout::Null => {
+            drop(room::<i32>(keys.rows.saturating_add(1))?);
+            Ok(Arc::new(BinaryArray::new_null(keys.rows)))
+        }
+        _ => written(&keys),
+    }
+}
+
+/// The column over the same bytes, its offsets looked at first, under nulls too: whoever reads it relies on them.
+fn shared<O: OffsetSizeTrait>(keys: &KeyColumn, offsets: OffsetBuffer<O>, data: &Buffer) -> Result<ArrayRef> {
+    match (0..keys.rows).find(|row| between(&offsets, data, *row).is_none()) {
+        Some(row) => Err(Error::Malformed { row }),
+        None => GenericBinaryArray::try_new(offsets, data.clone(), keys.nulls.clone())
+            .map(|array| Arc::new(array) as ArrayRef)
+            .map_err(|_| Error::Malformed { row: 0 }),
+    }
+}
+
+/// The offsets of keys that are all `width` bytes long.
+fn steps(width: usize, rows: usize) -> Result<OffsetBuffer<i32>> {
+    let end = rows.checked_mul(width).and_then(|end| i32::try_from(end).ok());
+    let end = end.ok_or(Error::TooLarge { rows })?;
+    let mut offsets = room(rows.saturating_add(1))?;
+    // None is beyond the end, which fits.
+    offsets.extend((0..=rows).map(|row| i32::try_from(row * width).unwrap_or(end)));
+    Ok(OffsetBuffer::new(offsets.into()))
+}
+
+/// The keys in views of their own, those under nulls empty.
+fn views_of_valid(keys: &KeyColumn) -> Result<ArrayRef> {
+    let mut written = BinaryViewBuilder::with_capacity(keys.rows);
+    for row in 0..keys.rows {
+        written.append_option(keys.key(row)?);
+    }
     Ok(Arc::new(written.finish()))
+}
+
+/// The keys one after the other in a buffer of their own.
+fn written(keys: &KeyColumn) -> Result<ArrayRef> {
+    let rows = keys.rows;
+    let (mut offsets, mut data) = (room(rows.saturating_add(1))?, Vec::new());
+    let mut valid = BooleanBufferBuilder::new(rows);
+    offsets.push(0);
+    for row in 0..rows {
+        let key = keys.key(row)?;
+        valid.append(key.is_some());
+        let key = key.unwrap_or_default();
+        data.try_reserve(key.len()).map_err(|_| Error::Memory { rows })?;
+        data.extend_from_slice(key);
+        offsets.push(i32::try_from(data.len()).map_err(|_| Error::TooLarge { rows })?);
+    }
+    let nulls = NullBuffer::new(valid.finish());
+    BinaryArray::try_new(OffsetBuffer::new(offsets.into()), data.into(), Some(nulls))
+        .map(|array| Arc::new(array) as ArrayRef)
+        .map_err(|_| Error::Malformed { row: 0 })
 }

@@ -1,15 +1,17 @@
 //! A column of key bytes by how they lie in memory: six layouts stand for every type of key column.
 
 use arrow_array::{Array, ArrayRef, Int32Array, OffsetSizeTrait, downcast_integer_array};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
+use super::type_name::type_name;
 use crate::{Error, Result};
 
 /// The key bytes of a column, row by row, without a copy of them where the column's own bytes are the key's.
 #[derive(Clone, Debug)]
 pub struct KeyColumn {
     pub(super) layout: Layout,
-    /// Which rows have a key; shared with the column that they came from. A dictionary's are those of its indices.
+    /// Which rows have a key; shared with the column that they came from. A dictionary's are those of its indices: the
+    /// value that an index points at may be null too.
     pub(super) nulls: Option<NullBuffer>,
     pub(super) rows: usize,
     /// How many bytes at each key's start do not belong to it.
@@ -55,28 +57,22 @@ impl KeyColumn {
 
     /// One result a row from each key's bytes, null where the key is null; each value of a dictionary is taken once.
     ///
+    /// The validity bitmap of the result is the column's own, unless a dictionary has null values.
+    ///
     /// # Errors
-    /// [`Error::Malformed`] where the column's offsets point outside of its data.
+    /// [`Error::Malformed`] where the column's offsets point outside of its data, [`Error::Memory`].
     pub fn map<F: Fn(&[u8]) -> i32>(&self, rule: &F) -> Result<Int32Array> {
         match &self.layout {
-            Layout::Null => Ok(Int32Array::new_null(self.rows)),
+            Layout::Null => {
+                // Asked for first: where Arrow itself gets no memory, it ends the process.
+                drop(room::<i32>(self.rows)?);
+                Ok(Int32Array::new_null(self.rows))
+            }
             Layout::Offsets(offsets, data) => self.fill(rule, |row| between(offsets, data, row)),
             Layout::LargeOffsets(offsets, data) => self.fill(rule, |row| between(offsets, data, row)),
             Layout::Views(views, buffers) => self.fill(rule, |row| view(views, buffers, row)),
             Layout::Fixed(width, data) => self.fill(rule, |row| fixed(*width, data, row)),
-            Layout::Dictionary(indices, values) => {
-                let values = values.map(rule)?;
-                let mut results = Int32Array::builder(self.rows);
-                each_index(indices.as_ref(), |row, index| {
-                    match index {
-                        Some(index) if index >= values.len() => return Err(Error::Malformed { row }),
-                        Some(index) if values.is_valid(index) => results.append_value(values.value(index)),
-                        _ => results.append_null(),
-                    }
-                    Ok(())
-                })?;
-                Ok(results.finish())
-            }
+            Layout::Dictionary(indices, values) => self.look_up(indices, &values.map(rule)?),
         }
     }
 
@@ -89,7 +85,7 @@ impl KeyColumn {
             let bytes = key(row).and_then(|bytes| bytes.get(self.skip..)).ok_or(Error::Malformed { row })?;
             Ok(rule(bytes))
         };
-        let mut results = Vec::with_capacity(self.rows);
+        let mut results = room(self.rows)?;
         match &self.nulls {
             None => {
                 for row in 0..self.rows {
@@ -106,24 +102,34 @@ impl KeyColumn {
         Ok(Int32Array::new(results.into(), self.nulls.clone()))
     }
 
-    /// Gives `take` the key of each row in turn, `None` where it is null.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] where the column's offsets point outside of its data, and those of `take`.
-    pub(super) fn each(&self, mut take: impl FnMut(Option<&[u8]>) -> Result<()>) -> Result<()> {
-        if let Layout::Dictionary(indices, values) = &self.layout {
-            return each_index(indices.as_ref(), |row, index| match index {
-                Some(index) if index >= values.rows => Err(Error::Malformed { row }),
-                Some(index) => take(values.key(index).map_err(|_| Error::Malformed { row })?),
-                None => take(None),
+    /// The result of each row's value, where `values` are the results of a dictionary's.
+    fn look_up(&self, indices: &dyn Array, values: &Int32Array) -> Result<Int32Array> {
+        let nulls = self.nulls.as_ref();
+        let mut results = room(self.rows)?;
+        each_index(indices, nulls, |row, index| {
+            results.push(match index {
+                Some(index) => *values.values().get(index).ok_or(Error::Malformed { row })?,
+                None => 0,
             });
+            Ok(())
+        })?;
+        if values.null_count() == 0 {
+            return Ok(Int32Array::new(results.into(), self.nulls.clone()));
         }
-        (0..self.rows).try_for_each(|row| take(self.key(row)?))
+        let mut valid = BooleanBufferBuilder::new(self.rows);
+        each_index(indices, nulls, |_, index| {
+            valid.append(index.is_some_and(|index| values.is_valid(index)));
+            Ok(())
+        })?;
+        Ok(Int32Array::new(results.into(), Some(NullBuffer::new(valid.finish()))))
     }
 
-    /// The key of one row of a column that is no dictionary: Arrow does not nest them.
-    pub(super) fn key(&self, row: usize) -> Result<Option<&[u8]>> {
-        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+    /// The key of one row, `None` where it is null and beyond the last row.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] where the row's offsets point outside of the column's data.
+    pub fn key(&self, row: usize) -> Result<Option<&[u8]>> {
+        if row >= self.rows || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             return Ok(None);
         }
         let bytes = match &self.layout {
@@ -132,15 +138,26 @@ impl KeyColumn {
             Layout::LargeOffsets(offsets, data) => between(offsets, data, row),
             Layout::Views(views, buffers) => view(views, buffers, row),
             Layout::Fixed(width, data) => fixed(*width, data, row),
-            Layout::Dictionary(..) => None,
+            Layout::Dictionary(indices, values) => {
+                let index = index(indices, row).filter(|index| *index < values.rows);
+                let key = values.key(index.ok_or(Error::Malformed { row })?);
+                return key.map_err(|_| Error::Malformed { row });
+            }
         };
         bytes.and_then(|bytes| bytes.get(self.skip..)).map(Some).ok_or(Error::Malformed { row })
     }
 }
 
+/// An empty vector with room for one item a row.
+pub(super) fn room<T>(rows: usize) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(rows).map_err(|_| Error::Memory { rows })?;
+    Ok(items)
+}
+
 /// The bytes between two offsets.
 #[inline]
-fn between<'a, O: OffsetSizeTrait>(
+pub(super) fn between<'a, O: OffsetSizeTrait>(
     offsets: &OffsetBuffer<O>,
     data: &'a Buffer,
     row: usize,
@@ -170,16 +187,27 @@ fn fixed(width: usize, data: &Buffer, row: usize) -> Option<&[u8]> {
     data.as_slice().get(row * width..(row + 1) * width)
 }
 
-/// Gives `take` each row and its index, `None` where that is null.
+/// The index in one row, `None` where it is negative.
+fn index(indices: &dyn Array, row: usize) -> Option<usize> {
+    downcast_integer_array!(
+        indices => indices.value(row).to_usize(),
+        _other => None,
+    )
+}
+
+/// Gives `take` each row and its index, `None` where `nulls` says so.
 pub(super) fn each_index(
     indices: &dyn Array,
+    nulls: Option<&NullBuffer>,
     mut take: impl FnMut(usize, Option<usize>) -> Result<()>,
 ) -> Result<()> {
     downcast_integer_array!(
-        indices => indices.iter().enumerate().try_for_each(|(row, index)| match index {
-            None => take(row, None),
-            Some(index) => take(row, Some(index.to_usize().ok_or(Error::Malformed { row })?)),
+        indices => indices.values().iter().enumerate().try_for_each(|(row, index)| {
+            if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+                return take(row, None);
+            }
+            take(row, Some(index.to_usize().ok_or(Error::Malformed { row })?))
         }),
-        other => Err(Error::KeyType(format!("a dictionary's indices are integers, not {other}"))),
+        other => Err(Error::KeyType(format!("a dictionary's indices are integers, not {}", type_name(other)))),
     )
 }

@@ -14,6 +14,7 @@ mod encode;
 mod hash;
 mod keys;
 mod layout;
+mod type_name;
 
 pub use encode::encode;
 pub use hash::{murmur2, partition_for_key};

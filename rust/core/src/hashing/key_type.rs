@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::names::nearest;
 use crate::{Error, Result};
 
 /// How a value becomes key bytes. Hashing is of bytes, never of values: 42 as a long and "42" are different keys.
@@ -90,10 +91,8 @@ impl FromStr for KeyType {
 
     fn from_str(name: &str) -> Result<Self> {
         Self::ALL.iter().copied().find(|key_type| key_type.name() == name).ok_or_else(|| {
-            Error::UnknownKeyType {
-                name: name.to_owned(),
-                known: Self::ALL.iter().map(|key_type| key_type.name()).collect::<Vec<_>>().join(", "),
-            }
+            let known: Vec<_> = Self::ALL.iter().map(|key_type| key_type.name()).collect();
+            Error::UnknownKeyType { name: name.to_owned(), nearest: nearest(name, &known), known }
         })
     }
 }

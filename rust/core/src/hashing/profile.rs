@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Partitions;
+use crate::names::nearest;
 use crate::{Error, Result};
 
 /// A client profile: one client's rule from key bytes to partition.
@@ -43,9 +44,9 @@ impl FromStr for Client {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|client| client.name() == name).ok_or_else(|| Error::UnknownClient {
-            name: name.to_owned(),
-            known: Self::ALL.iter().map(|client| client.name()).collect::<Vec<_>>().join(", "),
+        Self::ALL.iter().copied().find(|client| client.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|client| client.name()).collect();
+            Error::UnknownClient { name: name.to_owned(), nearest: nearest(name, &known), known }
         })
     }
 }
