@@ -130,10 +130,20 @@ def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     settings |= {name: _as_text(value) for name, value in configs.items()}
     if kafka:
-        # As addresses, which have no spaces; a comma would part the list.
-        connector = [file.resolve().as_uri().replace(",", "%2C") for file in jars("connector")]
-        settings[_JARS] = ",".join(filter(None, [settings.get(_JARS), *connector]))
+        settings[_JARS] = ",".join(filter(None, [settings.get(_JARS), *_connector()]))
     return SparkConf().setAll(list(settings.items()))
+
+
+def _connector() -> list[str]:
+    """The addresses of the connector's jars."""
+    addresses = [file.resolve().as_uri() for file in jars("connector")]
+    for address in addresses:
+        # Spark parts its list of jars there, also where the comma is written as %2C.
+        if "," in address:
+            raise PartwrightError(
+                f"Spark reads no jar whose path has a comma, as {address}: see PARTWRIGHT_CACHE"
+            )
+    return addresses
 
 
 def _as_text(value: object) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from operator import index
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
-from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+from pyspark.sql import functions as sf
+from pyspark.sql.types import ArrayType, StructType
 
 from partwright import hashing
 from partwright.errors import KeyTypeError, PartwrightError
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 __all__ = ["copartition", "kafka_layout"]
+
+# Types whose values Spark's hash functions refuse, wherever they stand in a column's type.
+_NO_HASH = {"map", "variant", "geometry", "geography"}
 
 
 def kafka_layout(
@@ -64,7 +67,7 @@ def kafka_layout(
         for col in order:
             if isinstance(col, str):
                 type_of(df, col, "order_by")
-        laid_out = placed.repartitionById(tasks, F.coalesce(F.col(PARTITION), _dealt(df, tasks)))
+        laid_out = placed.repartitionById(tasks, sf.coalesce(sf.col(PARTITION), _dealt(df, tasks)))
         return laid_out.sortWithinPartitions(*(as_column(col, "order_by") for col in order))
 
     return lay_out
@@ -129,14 +132,14 @@ def _dealt(df: DataFrame, tasks: int) -> Column:
     """
     names = [field.name for field in df.schema.fields if _has_hash(field.dataType)]
     # A name that stands twice could not be taken, and backquotes let any other be.
-    cols = [F.col("`{}`".format(name.replace("`", "``"))) for name in names if df.columns.count(name) == 1]
-    return F.pmod(F.xxhash64(*cols), F.lit(tasks)).cast("int")
+    cols = [sf.col("`{}`".format(name.replace("`", "``"))) for name in names if df.columns.count(name) == 1]
+    return sf.pmod(sf.xxhash64(*cols), sf.lit(tasks)).cast("int")
 
 
 def _has_hash(kind: DataType) -> bool:
-    """Whether Spark's hash functions take this type: they refuse maps, and variants."""
+    """Whether Spark's hash functions take this type."""
     if isinstance(kind, ArrayType):
         return _has_hash(kind.elementType)
     if isinstance(kind, StructType):
         return all(_has_hash(field.dataType) for field in kind.fields)
-    return not isinstance(kind, (MapType, VariantType))
+    return kind.typeName() not in _NO_HASH

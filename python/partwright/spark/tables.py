@@ -21,7 +21,7 @@ __all__ = ["PARTITION", "with_partition"]
 PARTITION = "partition"
 
 
-def with_partition(  # noqa: PLR0917 - their order is promised
+def with_partition(
     df: DataFrame,
     key: str | Column = "id",
     n: SupportsIndex = 12,

@@ -1,0 +1,68 @@
+"""The same tests through Spark Connect: a server in one process, `sc://` and pytest in another."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE = Path(__file__).parent
+# What does not look at a classic session's inside.
+SHARED = ["test_columns.py", "test_tables.py", "test_layout.py", "test_plans.py", "test_sql.py"]
+
+SERVER = """
+import sys
+from pathlib import Path
+from partwright import spark as pws
+
+configs = {
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": 0,
+}
+with pws.session(master="local[2]", configs=configs, log_file=sys.argv[1]) as spark:
+    service = getattr(spark._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
+    print(getattr(service, "MODULE$").localPort(), flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def connect_server(log: Path) -> Iterator[str]:
+    """The address of a Spark Connect server, which ends with the block."""
+    command = [sys.executable, "-c", SERVER, str(log)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            port = server.stdout.readline().strip()
+            assert port, log.read_text()
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            server.stdin.close()
+            server.wait(60)
+
+
+@pytest.mark.timeout(1200)
+def test_the_same_through_a_connect_server(tmp_path: Path) -> None:
+    pytest.importorskip("grpc", reason="needs partwright[connect]")
+    command = [sys.executable, "-m", "pytest", "-m", "slow", "-q", *(str(HERE / name) for name in SHARED)]
+    with connect_server(tmp_path / "server.log") as address:
+        environment = os.environ | {"PARTWRIGHT_TEST_REMOTE": address}
+        done = subprocess.run(
+            command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stdout
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) > 90
+    assert "skipped" not in done.stdout

@@ -1,0 +1,119 @@
+"""The SQL functions give what `partwright` gives, with settings that are literals or differ by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PythonException
+
+import partwright as pw
+from partwright import spark as pws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    Table = Callable[[pa.Table], DataFrame]
+
+
+@pytest.fixture(autouse=True)
+def functions(spark: SparkSession) -> None:
+    pws.register(spark)
+
+
+@pytest.fixture
+def records(table: Table) -> dict[str, Any]:
+    keys = [None if row % 7 == 0 else f"key {row}" for row in range(5000)]
+    rows = {
+        "key": keys,
+        "number": pa.array(range(5000)),
+        "n": pa.array([1 + row % 50 for row in range(5000)], pa.int32()),
+        "kind": ["utf8" if row % 3 else None for row in range(5000)],
+    }
+    table(pa.table(rows)).createOrReplaceTempView("records")
+    return rows
+
+
+def test_literals(spark: SparkSession) -> None:
+    row = spark.sql("""
+        SELECT kafka_partition('TT0124', 15), kafka_partition(CAST('TT0124' AS BINARY), 15L),
+            kafka_partition('TT0124', 15, 'java'), kafka_partition('TT0124', 15, 'java', 'java:string'),
+            kafka_partition(key => 'TT0124', key_type => 'utf8', n => 15),
+            kafka_partition(42L, 12, 'java', 'java:long'), kafka_partition('', 15), kafka_partition(NULL, 15),
+            kafka_murmur2('foobar'), kafka_murmur2(42L, 'java:long'), kafka_murmur2(NULL)
+    """)
+    assert {kind for _, kind in row.dtypes} == {"int"}
+    assert list(row.first()) == [10, 10, 10, 10, 10, 4, 6, None, -790332482, 506863552, None]
+
+
+def test_n_and_the_key_type_may_differ_by_row(spark: SparkSession, records: dict[str, Any]) -> None:
+    given = spark.sql(
+        "SELECT key, n, kafka_partition(key, n, 'java', kind) AS partition FROM records"
+    ).toArrow()
+    assert given["key"].to_pylist() == records["key"]
+    expected = [
+        pw.partition_for_key(key, n) for key, n in zip(records["key"], records["n"].to_pylist(), strict=True)
+    ]
+    assert given["partition"].to_pylist() == expected
+
+
+def test_a_column_and_no_row_at_all(spark: SparkSession, records: dict[str, Any]) -> None:
+    given = spark.sql("SELECT kafka_partition(key, 12) AS p, kafka_murmur2(key) AS m FROM records").toArrow()
+    assert given["p"].to_pylist() == pw.partition_for_key(records["key"], 12).to_pylist()
+    assert given["m"].to_pylist() == pw.murmur2(records["key"]).to_pylist()
+    assert spark.sql("SELECT kafka_partition(key, n) FROM records WHERE n = 0").count() == 0
+
+
+def test_where_only_deterministic_functions_may_stand(spark: SparkSession, records: dict[str, Any]) -> None:
+    wrong = spark.sql("SELECT count_if(kafka_partition(key, 12) <> kafka_murmur2(key) % 1) FROM records")
+    partitions = pw.partition_for_key(records["key"], 12)
+    assert wrong.first()[0] == sum(p not in {0, None} for p in partitions.to_pylist())
+    joined = spark.sql(
+        "SELECT count(*) FROM records a JOIN records b ON kafka_partition(a.key, 12) = b.number"
+    )
+    assert joined.first()[0] == 5000 - partitions.null_count
+    grouped = spark.sql("SELECT kafka_partition(key, 12) AS p, count(*) FROM records GROUP BY p").collect()
+    assert len(grouped) == 13
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("kafka_partition('a', 0)", "the number of partitions must be from 1 to 2147483647, not 0"),
+        ("kafka_partition('a', -3)", "the number of partitions must be from 1 to 2147483647, not -3"),
+        (
+            "kafka_partition('a', 2147483648)",
+            "the number of partitions must be from 1 to 2147483647, not 2147",
+        ),
+        (
+            "kafka_partition('a', '12')",
+            "the number of partitions must be a whole number from 1 to 2147483647, n",
+        ),
+        ("kafka_partition('a', NULL)", "kafka_partition: n, the number of partitions, is NULL"),
+        ("kafka_partition(NULL, NULL)", "kafka_partition: n, the number of partitions, is NULL"),
+        (
+            "kafka_partition('a')",
+            "kafka_partition takes a key and n, the topic's number of partitions, and n is",
+        ),
+        ("kafka_partition('a', 12, NULL)", "kafka_partition: client is NULL"),
+        ("kafka_partition('a', 12, 'jav')", 'there is no client "jav"; known: java'),
+        ("kafka_partition('a', 12, 'java', 'x')", 'there is no key type "x"; known: utf8, '),
+        ("kafka_partition(42, 12)", "int32 has no key bytes of its own: name the key type that its producer"),
+        ("kafka_murmur2(42)", "int32 has no key bytes of its own: name the key type that its producer"),
+    ],
+)
+def test_a_refusal_is_one_sentence(spark: SparkSession, call: str, sentence: str) -> None:
+    with pytest.raises(PythonException) as failed:
+        spark.sql(f"SELECT {call}").collect()
+    assert pws.first_sentence(failed.value).startswith(sentence)
+
+
+@pytest.mark.usefixtures("records")
+def test_one_bad_n_among_many_is_an_error(spark: SparkSession) -> None:
+    with pytest.raises(PythonException) as failed:
+        spark.sql("SELECT kafka_partition(key, IF(number = 4000, 0, n)) FROM records").collect()
+    assert pws.first_sentence(failed.value) == "the number of partitions must be from 1 to 2147483647, not 0"

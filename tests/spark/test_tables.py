@@ -1,0 +1,119 @@
+"""`with_partition`: the column that Spark's Kafka sink takes, and what is refused before a job runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as sf
+
+import partwright as pw
+from partwright import spark as pws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    Table = Callable[[pa.Table], DataFrame]
+
+IDS = ["TT0124", None, "", "N14228"]
+
+
+@pytest.fixture
+def flights(table: Table) -> DataFrame:
+    return table(pa.table({"id": IDS, "number": [1, 2, 3, None], "plane.tail": IDS}))
+
+
+def test_the_column_is_an_int_and_the_last(flights: DataFrame) -> None:
+    placed = pws.with_partition(flights, n=15)
+    assert placed.columns == ["id", "number", "plane.tail", "partition"]
+    assert placed.dtypes[-1] == ("partition", "int")
+    assert placed.toArrow()["partition"].to_pylist() == [10, None, 6, pw.partition_for_key("N14228", 15)]
+
+
+def test_a_key_is_a_name_or_any_column(flights: DataFrame) -> None:
+    expected = pw.partition_for_key(IDS, 12).to_pylist()
+    for key in ("id", "ID", "`plane.tail`", sf.col("id"), flights["id"], sf.encode("id", "utf-8")):
+        placed = pws.with_partition(flights, key, 12).toArrow()
+        assert placed["partition"].to_pylist() == expected
+
+
+def test_a_key_may_be_a_field_of_a_struct(flights: DataFrame) -> None:
+    nested = flights.select(sf.struct("id").alias("plane"))
+    assert pws.with_partition(nested, "plane.id", 15).first()["partition"] == 10
+
+
+def test_numbers_with_their_key_type(flights: DataFrame) -> None:
+    placed = pws.with_partition(flights, "number", 12, key_type="java:long").toArrow()
+    expected = pw.partition_for_key([1, 2, 3, None], 12, key_type="java:long")
+    assert placed["partition"].to_pylist() == expected.to_pylist()
+
+
+def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
+    named = pws.with_partition(flights, "id", 12, "java", None, "key", "id", "id", "id", 7)
+    assert named.toArrow() == pws.with_partition(flights, "id", 12).toArrow()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"key": "tail"}, "there is no column 'tail'; the columns are id, number, plane.tail"),
+        ({"key": "plane.tail"}, "there is no column 'plane.tail'; the columns are id, number, plane.tail"),
+        ({"key": "id.x"}, "key cannot be taken from the column 'id.x': [INVALID_EXTRACT_BASE_FIELD_TYPE]"),
+        ({"key": 7}, "key must be a column's name or a Column, not 7"),
+        ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        ({"client": "jav"}, 'there is no client "jav"; known: java'),
+        ({"key_type": "java:lnog"}, 'there is no key type "java:lnog"; known: utf8, '),
+        ({"strategy": "sticky"}, "this release places by key only: strategy='sticky' is not in it yet"),
+        (
+            {"key": "number"},
+            "the key column 'number' is bigint: int64 has no key bytes of its own: name the key type that ",
+        ),
+        (
+            {"key_type": "java:long"},
+            "the key column 'id' is string: key type java:long takes whole numbers, not ",
+        ),
+        ({"key": sf.lit}, "key must be a column's name or a Column, not <function lit"),
+    ],
+)
+def test_a_refusal_is_one_sentence_before_any_job(
+    flights: DataFrame, arguments: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        pws.with_partition(flights, **arguments)
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+
+
+def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSession) -> None:
+    df = spark.range(1).select(
+        sf.current_date().alias("day"),
+        sf.array("id").alias("list"),
+        sf.lit(1.5).cast("decimal(5,2)").alias("money"),
+        sf.expr("make_interval(1, 2)").alias("span"),
+    )
+    for key, name in (
+        ("day", "date"),
+        ("list", "array<bigint>"),
+        ("money", "decimal(5,2)"),
+        ("span", "interval"),
+    ):
+        with pytest.raises(pw.KeyTypeError, match="has no key bytes") as refused:
+            pws.with_partition(df, key)
+        assert str(refused.value).startswith(f"the key column '{key}' is {name}")
+
+
+def test_a_column_called_partition_is_refused(flights: DataFrame) -> None:
+    for name in ("partition", "Partition"):
+        with pytest.raises(pw.PartwrightError) as refused:
+            pws.with_partition(flights.withColumnRenamed("number", name))
+        assert str(refused.value) == f"the table has a column '{name}' already: rename it or drop it first"
+
+
+def test_spark_s_words_are_kept_about_the_user_s_own_expression(flights: DataFrame) -> None:
+    with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
+        pws.with_partition(flights, sf.upper("nowhere"))
