@@ -135,15 +135,15 @@ def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str
 
 
 def _connector() -> list[str]:
-    """The addresses of the connector's jars."""
-    addresses = [file.resolve().as_uri() for file in jars("connector")]
-    for address in addresses:
-        # Spark parts its list of jars there, also where the comma is written as %2C.
-        if "," in address:
+    """The connector's jars."""
+    files = [str(file.resolve()) for file in jars("connector")]
+    for file in files:
+        # Spark parts its list of jars there, also where an address has the comma as %2C.
+        if "," in file:
             raise PartwrightError(
-                f"Spark reads no jar whose path has a comma, as {address}: see PARTWRIGHT_CACHE"
+                f"Spark reads no jar whose path has a comma, as {file} has: see PARTWRIGHT_CACHE"
             )
-    return addresses
+    return files
 
 
 def _as_text(value: object) -> str:
