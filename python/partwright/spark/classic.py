@@ -8,7 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import sys
+import threading
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,7 +160,7 @@ def _start_java(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Non
     if SparkContext._gateway is not None:  # noqa: SLF001 - what SparkContext itself asks
         return
     try:
-        with _opened(log_file) as log:
+        with _opened(log_file) as log, _interrupt_deferred():
             streams = {} if log is None else {"stdout": log, "stderr": log}
             gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
     except PySparkRuntimeError as error:
@@ -167,6 +169,26 @@ def _start_java(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Non
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)  # noqa: SLF001
     if log_file is not None:
         _log_failed_queries(log_file)
+
+
+@contextmanager
+def _interrupt_deferred() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block, a few seconds.
+
+    A Java process whose start is broken off would never end: PySpark takes away the folder in which it was to say
+    that it is there, and the thread that failed at this is not the one that keeps it running.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: came.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came.is_set():
+            raise KeyboardInterrupt
 
 
 def _start_spark(conf: SparkConf) -> SparkSession:
