@@ -40,8 +40,8 @@ def print_report(report: Report) -> None:
     console.print()
     console.print(_partitions(report))
     console.print(
-        f"{report.keyed:,} records with {report.keys:,} keys, {_bytes(report.bytes)}; "
-        f"the largest partition has {report.largest_share:.1%} of them, an even one {1 / report.n:.1%}"
+        f"{report.keyed:,} records have one of {report.keys:,} keys; the largest partition has "
+        f"{report.largest_share:.1%} of them, an even one {1 / report.n:.1%}; all records are {_bytes(report.bytes)}"
     )
     console.print(_null_keys(report))
     console.print()
