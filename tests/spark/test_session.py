@@ -32,7 +32,7 @@ def run(
     changed = {name: value for name, value in environment.items() if value is not None}
     kept = {name: value for name, value in os.environ.items() if name not in environment}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent(script)],
+        [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", "-c", textwrap.dedent(script)],
         cwd=place,
         env=kept | changed,
         capture_output=True,

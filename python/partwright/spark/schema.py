@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException, PySparkTypeError
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.errors import AnalysisException
 
 from partwright import hashing
 from partwright.errors import KeyTypeError, PartwrightError
@@ -17,6 +16,22 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 __all__ = ["check_key", "type_of"]
+
+# What Spark sends to Python for the types that can be keys; PySpark's own function for it is not a public one.
+_SENT = {
+    "string": pa.string(),
+    "char": pa.string(),
+    "varchar": pa.string(),
+    "binary": pa.binary(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "void": pa.null(),
+}
 
 
 def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
@@ -46,7 +61,7 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
 def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataType:
     """Refuse a key that is not there, or whose type has no key bytes under the key type.
 
-    The core is asked with no row of the corresponding Arrow type, so that the sentence has one source.
+    The core is asked with no row of the Arrow type that Spark would send, so that the sentence has one source.
 
     Returns:
         The key's Spark type.
@@ -56,13 +71,16 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
         PartwrightError: There is no column of this name; an unknown key type.
     """
     kind = type_of(df, key, "key")
+    sent = _SENT.get(kind.typeName())
+    if sent is None:
+        raise KeyTypeError(
+            f"{_called(key)} is {kind.simpleString()}, which has no key bytes: a key is a string, binary, a "
+            "number or a boolean"
+        )
     try:
-        no_keys = pa.array([], to_arrow_type(kind, timezone="UTC"))
-        hashing.partition_for_key(no_keys, 1, key_type=key_type)
+        hashing.partition_for_key(pa.array([], sent), 1, key_type=key_type)
     except KeyTypeError as error:
         raise KeyTypeError(f"{_called(key)} is {kind.simpleString()}: {error}") from None
-    except PySparkTypeError:
-        raise KeyTypeError(f"{_called(key)} is {kind.simpleString()}, which has no key bytes") from None
     return kind
 
 

@@ -1,0 +1,41 @@
+"""The examples of docs/spark.md run, one after the other, in one Python of their own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "spark.md"
+EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.broker
+def test_the_examples_run(tmp_path: Path) -> None:
+    """An error's line in the script is its line in the document, for all other lines are kept empty."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    examples = list(EXAMPLE.finditer(text))
+    assert len(examples) > 10
+    script = tmp_path / "spark.md.py"
+    lines = [""] * text.count("\n")
+    for example in examples:
+        first = text.count("\n", 0, example.start(1))
+        code = example[1].splitlines()
+        lines[first : first + len(code)] = code
+    script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(
+        "int32 has no key bytes of its own: name the key type that its producer writes"
+    )
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""
