@@ -2,18 +2,22 @@
 
 # What a shell may carry over from other work must not decide what is built or tested here.
 unexport VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME CARGO_TARGET_DIR SPARK_HOME SPARK_CONF_DIR
-unexport PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS
+unexport PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS UV_PROJECT_ENVIRONMENT
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 PYTHON := .venv/bin/python
-# The wheel's sources: it is built anew only when one of them is newer.
-SOURCES := $(shell find rust python -type f ! -name '*.pyc') Cargo.toml Cargo.lock pyproject.toml README.md LICENSE
+# pyo3 asks an interpreter what it is: ours, whatever `python3` on PATH may be.
+export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
+# The wheel's sources: it is built anew only when one of them is newer, or was added or deleted.
+SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.toml Cargo.lock pyproject.toml README.md LICENSE
+# The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
+SPARK_VERSIONS := 4.1.4 4.3.0
 
-.PHONY: help demo test slow setup wheel lint format golden bench clean
+.PHONY: help demo test slow spark-matrix setup wheel lint format golden bench clean machine
 
 help: ## List these commands
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-8s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 demo: .venv/wheel ## Run the main job on the flights of 2013 against an embedded Kafka
 	@$(PYTHON) -m partwright run
@@ -25,6 +29,9 @@ test: .venv/wheel ## Run the fast tests, Rust and Python
 
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTHON) -m pytest -m slow
+
+spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on other PySparks: SPARK_VERSIONS="4.1.4 4.3.0"
+	@bash tools/spark_matrix.sh $(SPARK_VERSIONS)
 
 setup: .venv/setup ## Install the locked versions into .venv
 
@@ -57,13 +64,18 @@ bench: .venv/wheel ## Measure the kernel, the boundary and Spark, each beside it
 	$(PYTHON) benches/spark/columns.py
 
 clean: ## Remove what was built and installed
-	rm -rf .venv target dist
+	rm -rf .venv .venv-spark-* target dist
 
-.venv/setup: tools/setup.sh pyproject.toml uv.lock
+machine:
+	@sh tools/setup.sh --check
+
+# What the machine must have is looked at each time, and in a fifth of a second.
+.venv/setup: tools/setup.sh pyproject.toml uv.lock Cargo.lock rust-toolchain.toml | machine
 	@sh tools/setup.sh
 	@touch $@
 
 .venv/wheel: .venv/setup $(SOURCES)
+	@echo 'Building the wheel (minutes on a new machine) ...' >&2
 	@rm -rf target/wheels
 	@$(PYTHON) -m maturin build --quiet --profile dev-wheel --locked --out target/wheels
 	@$(PYTHON) -m uv pip install --quiet --python $(PYTHON) --no-deps --reinstall target/wheels/*.whl
