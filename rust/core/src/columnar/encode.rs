@@ -53,6 +53,8 @@ pub fn encode(values: &dyn Array, key_type: Option<KeyType>) -> Result<ArrayRef>
 fn shared<O: OffsetSizeTrait>(keys: &KeyColumn, offsets: OffsetBuffer<O>, data: &Buffer) -> Result<ArrayRef> {
     match (0..keys.rows).find(|row| between(&offsets, data, *row).is_none()) {
         Some(row) => Err(Error::Malformed { row }),
+        // The one offset of an empty slice may lie behind data that did not come along.
+        None if keys.rows == 0 => Ok(Arc::new(GenericBinaryArray::<O>::from_vec(Vec::new()))),
         None => GenericBinaryArray::try_new(offsets, data.clone(), keys.nulls.clone())
             .map(|array| Arc::new(array) as ArrayRef)
             .map_err(|_| Error::Malformed { row: 0 }),
@@ -92,8 +94,11 @@ fn written(keys: &KeyColumn) -> Result<ArrayRef> {
         data.extend_from_slice(key);
         offsets.push(i32::try_from(data.len()).map_err(|_| Error::TooLarge { rows })?);
     }
-    let nulls = NullBuffer::new(valid.finish());
-    BinaryArray::try_new(OffsetBuffer::new(offsets.into()), data.into(), Some(nulls))
+    let nulls = match keys.layout {
+        Layout::Dictionary(..) => Some(NullBuffer::new(valid.finish())),
+        _ => keys.nulls.clone(),
+    };
+    BinaryArray::try_new(OffsetBuffer::new(offsets.into()), data.into(), nulls)
         .map(|array| Arc::new(array) as ArrayRef)
         .map_err(|_| Error::Malformed { row: 0 })
 }
