@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -139,7 +140,13 @@ def _print_verdict(console: Console, report: Report) -> None:
     for note in report.notes:
         console.print(note)
     if report.log:
-        console.print(f"Spark's log: {report.log}", style="dim")
+        console.print(f"Spark's log: {_from_home(report.log)}", style="dim")
+
+
+def _from_home(file: str) -> str:
+    """A path as a shell takes it, the home folder as ~."""
+    path, home = Path(file), Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else file
 
 
 def _bytes(size: float) -> str:
