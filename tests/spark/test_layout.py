@@ -110,6 +110,13 @@ def test_a_number_is_a_key_under_its_key_type(spark: SparkSession) -> None:
     assert rows["partition"].to_pylist() == expected.to_pylist()
 
 
+def test_a_stream_is_placed_but_not_laid_out(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().selectExpr("string(value) AS id", "timestamp AS ts")
+    assert pws.with_partition(stream, "id", N).isStreaming
+    with pytest.raises(pw.PartwrightError, match=r"^Spark sorts no stream: lay out each of its batches"):
+        stream.transform(pws.kafka_layout("id", N))
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

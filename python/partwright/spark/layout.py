@@ -50,8 +50,8 @@ def kafka_layout(
     Returns:
         A function from a table to the table with the int column `partition`, laid out.
 
-    Raises:
-        PartwrightError: `n` out of range, an unknown client or key type; as the function is called, what
+    Raises: PartwrightError: `n` out of range, an unknown client or key type; as the function is called, a
+        stream, what
             `with_partition` refuses, and an `order_by` that is not there.
 
     Examples:
@@ -63,6 +63,10 @@ def kafka_layout(
     order = _as_list(order_by)
 
     def lay_out(df: DataFrame) -> DataFrame:
+        if df.isStreaming:
+            raise PartwrightError(
+                "Spark sorts no stream: lay out each of its batches in foreachBatch, or use with_partition alone"
+            )
         placed = with_partition(df, key, tasks, client, key_type)
         for col in order:
             if isinstance(col, str):
