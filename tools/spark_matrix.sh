@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs the Spark tests and a small main job on other PySparks: spark_matrix.sh [--wheel FILE] [VERSION ...]
+# Each version has its own .venv-spark-VERSION: the wheel that was built, and the locked packages but for PySpark.
+set -euo pipefail
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+# What a shell may carry over from other work must not decide what is tested here, as in the Makefile.
+unset VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE
+unset PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS
+
+refuse() {
+    printf 'spark_matrix.sh: %s\n' "$1" >&2
+    exit 2
+}
+
+uv() {
+    .venv/bin/python -m uv --quiet "$@"
+}
+
+# Makes an environment with one version of PySpark; quick where it is there already: environment VERSION FOLDER.
+environment() {
+    local requirements="$2/requirements.txt"
+    [ -x "$2/bin/python" ] || uv venv --python .venv/bin/python "$2"
+    # py4j goes with PySpark, which wants exactly one version of it.
+    uv export --locked --all-extras --group dev --no-hashes --no-emit-project --no-header --no-annotate |
+        sed -e "s/^pyspark==.*/pyspark[connect]==$1/" -e '/^py4j==/d' >"$requirements"
+    uv pip install --python "$2/bin/python" --requirements "$requirements"
+    uv pip install --python "$2/bin/python" --no-deps --reinstall "$wheel"
+}
+
+# The main job on the first records, whose report must hold the proof: main_job PYTHON.
+main_job() {
+    "$1" -m partwright run --limit 20000 -n 7 --json | "$1" -c '
+import json, sys
+proof = json.load(sys.stdin)["proof"]
+print("main job: the Java producer chose the same partition for {equal:,} keyed records, another for {different:,}".format(**proof))
+sys.exit(not (proof["equal"] > 0 and proof["different"] == proof["lost"] == 0))
+'
+}
+
+wheel=
+if [ "${1:-}" = --wheel ]; then
+    wheel=${2:-}
+    shift 2
+else
+    for wheel in target/wheels/*.whl; do :; done
+fi
+[ -f "$wheel" ] || refuse "there is no wheel ${wheel:-}: run \`make spark-matrix\`, which builds it."
+[ $# -gt 0 ] || set -- 4.1.4 4.3.0
+
+for version in "$@"; do
+    folder=.venv-spark-$version
+    printf '\n== PySpark %s\n' "$version"
+    environment "$version" "$folder"
+    "$folder/bin/python" -c "import pyspark, sys; sys.exit(pyspark.__version__ != '$version')" ||
+        refuse "$folder has another PySpark than $version: remove that folder."
+    "$folder/bin/python" -m pytest -p no:cacheprovider -m "slow and spark"
+    main_job "$folder/bin/python"
+done
