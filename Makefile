@@ -58,10 +58,12 @@ format: .venv/setup ## Format the sources
 golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
 	$(PYTHON) tests/reference/generate.py --check
 
-bench: .venv/wheel ## Measure the kernel, the boundary and Spark, each beside its rivals
-	cargo bench --locked
-	$(PYTHON) -m pytest benches/python --benchmark-enable -m "" --benchmark-columns=median,iqr,rounds
+bench: .venv/wheel ## Measure the kernel, the boundary and Spark, each beside its rivals; fill docs/performance.md
+	@mkdir -p target/bench
+	cargo bench --locked --package partwright-core --bench hashing
+	$(PYTHON) -m pytest benches/python --benchmark-enable -m "" --benchmark-columns=median,iqr,rounds --benchmark-json=target/bench/python.json
 	$(PYTHON) benches/spark/columns.py
+	$(PYTHON) benches/compare.py --write docs/performance.md
 
 clean: ## Remove what was built and installed
 	rm -rf .venv .venv-spark-* target dist
