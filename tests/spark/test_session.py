@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,6 +179,24 @@ def test_refusals_are_one_sentence_each(tmp_path: Path) -> None:
         "kafka": "a Spark session is running without Spark's Kafka connector: stop it first",
     }
     assert "plenty" in (here / "log").read_text()
+
+
+def test_an_interrupt_while_java_starts_leaves_nothing_running(tmp_path: Path) -> None:
+    psutil = pytest.importorskip("psutil")
+    script = "from partwright import spark as pws; pws.session(log_file='log')"
+    with subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        java = None
+        while java is None and process.poll() is None:
+            time.sleep(0.01)
+            for child in psutil.Process(process.pid).children():
+                with contextlib.suppress(psutil.Error):
+                    # Before that it is the shell script that turns into Java.
+                    java = child if child.name() == "java" else None
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert b"KeyboardInterrupt" in process.stderr.read()
+    _, alive = psutil.wait_procs([java], timeout=20)
+    assert not alive
 
 
 def test_another_interpreter_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
