@@ -594,10 +594,19 @@ proptest! {
 }
 
 #[test]
-fn a_dictionary_shares_its_indices_bitmap_where_no_value_is_null() -> Outcome {
-    let indices = Int32Array::from(vec![Some(1), None, Some(0), Some(1)]);
-    let column = DictionaryArray::try_new(indices, Arc::new(StringArray::from(vec!["a", "b"])))?;
-    shares_nulls("dictionary", &column, &columnar::murmur2(&column, None)?)
+fn a_dictionary_shares_its_indices_bitmap_where_no_row_has_a_null_value() -> Outcome {
+    let dictionary = |last| {
+        let indices = Int32Array::from(vec![Some(1), None, Some(0), Some(last)]);
+        DictionaryArray::try_new(
+            indices,
+            Arc::new(StringArray::from(vec![Some("a"), Some("b"), Some("c"), None])),
+        )
+    };
+    // The value of no row and the null of no row do not count.
+    let column = dictionary(1)?;
+    shares_nulls("dictionary", &column, &columnar::murmur2(&column, None)?)?;
+    assert_eq!(columnar::murmur2(&dictionary(3)?, None)?.null_count(), 2);
+    Ok(())
 }
 
 #[test]

@@ -49,7 +49,8 @@ impl KeyColumn {
                 Some(data.as_ptr().addr())
             }
             Layout::Views(views, buffers) => {
-                Some(buffers.first().unwrap_or_else(|| views.inner()).as_ptr().addr())
+                let data = buffers.iter().find(|buffer| !buffer.is_empty());
+                Some(data.unwrap_or_else(|| views.inner()).as_ptr().addr())
             }
             Layout::Dictionary(_, values) => values.address(),
         }
@@ -57,7 +58,7 @@ impl KeyColumn {
 
     /// One result a row from each key's bytes, null where the key is null; each value of a dictionary is taken once.
     ///
-    /// The validity bitmap of the result is the column's own, unless a dictionary has null values.
+    /// The validity bitmap of the result is the column's own, unless a row of a dictionary has a null value.
     ///
     /// # Errors
     /// [`Error::Malformed`] where the column's offsets point outside of its data, [`Error::Memory`].
@@ -105,15 +106,17 @@ impl KeyColumn {
     /// The result of each row's value, where `values` are the results of a dictionary's.
     fn look_up(&self, indices: &dyn Array, values: &Int32Array) -> Result<Int32Array> {
         let nulls = self.nulls.as_ref();
-        let mut results = room(self.rows)?;
+        let (mut results, mut any_null_value) = (room(self.rows)?, false);
         each_index(indices, nulls, |row, index| {
-            results.push(match index {
-                Some(index) => *values.values().get(index).ok_or(Error::Malformed { row })?,
-                None => 0,
-            });
+            let Some(index) = index else {
+                results.push(0);
+                return Ok(());
+            };
+            results.push(*values.values().get(index).ok_or(Error::Malformed { row })?);
+            any_null_value |= values.is_null(index);
             Ok(())
         })?;
-        if values.null_count() == 0 {
+        if !any_null_value {
             return Ok(Int32Array::new(results.into(), self.nulls.clone()));
         }
         let mut valid = BooleanBufferBuilder::new(self.rows);
