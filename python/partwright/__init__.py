@@ -6,7 +6,7 @@ A column in, a column out; one key in, one number out:
     >>> pw.partition_for_key("TT0124", 15)
     10
     >>> pw.partition_for_key(["TT0124", None, "N14228"], 12).to_pylist()
-    [10, None, 4]
+    [10, None, 8]
     >>> pw.murmur2(b"foobar")
     -790332482
 
@@ -14,8 +14,8 @@ A key's partition hangs on its bytes: 42 as Java's long and "42" as text are dif
 
     >>> pw.encode(42, "java:long")
     b'\x00\x00\x00\x00\x00\x00\x00*'
-    >>> pw.partition_for_key(42, 12, key_type="java:long"), pw.partition_for_key("42", 12)
-    (4, 4)
+    >>> pw.partition_for_key(42, 100, key_type="java:long"), pw.partition_for_key("42", 100)
+    (52, 72)
 
 In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
 `partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.

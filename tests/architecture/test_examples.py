@@ -17,6 +17,7 @@ MODULES = [
     "partwright",
     "partwright.hashing",
     "partwright.java",
+    "partwright.spark.errors",
     "partwright.cli.options",
     "partwright.pipeline.settings",
     "partwright.pipeline.checks",
