@@ -84,7 +84,7 @@ def test_random_keys_go_where_the_java_client_puts_them(java: list[str], seed: i
     questions = "".join(
         f"{base64.b64encode(key).decode()} {counts[at % len(counts)]}\n" for at, key in enumerate(keys)
     )
-    done = subprocess.run(  # noqa: S603 - our own program
+    done = subprocess.run(
         [*java, "partwright.HashingAnswers"], input=questions, capture_output=True, text=True, check=True
     )
     answers = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
