@@ -37,7 +37,9 @@ def as_column(values: Any, key_type: str | None) -> Any:  # noqa: ANN401 - anyth
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         if str(getattr(values, "dtype", "")) == "Object":
             # What polars puts into its capsule is the objects' addresses.
-            raise KeyTypeError("a polars Series of Python objects has no key bytes: cast it to text or binary")
+            raise KeyTypeError(
+                "a polars Series of Python objects has no key bytes: cast it to text or binary"
+            )
         return values
     if isinstance(values, (list, tuple)):
         return _made(values, key_type, _from_sequence)

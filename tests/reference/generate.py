@@ -141,9 +141,7 @@ def _java_tool(name: str) -> str | None:
 
 def _run(command: Sequence[str]) -> str:
     """Standard output of a command; where it fails, the error shows what it said."""
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         # Maven resets the colours even where it uses none.
         said = re.sub(r"\x1b\[\d*m", "", done.stdout + done.stderr).strip().splitlines()
