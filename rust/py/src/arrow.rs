@@ -7,6 +7,7 @@ use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_schema::{Field, FieldRef};
 use partwright_core::hashing::KeyType;
 use partwright_core::{Error as CoreError, Result as CoreResult, columnar};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyChunkedArray};
@@ -23,12 +24,11 @@ pub(crate) struct Column {
 impl<'py> FromPyObject<'_, 'py> for Column {
     type Error = PyErr;
 
-    /// Takes over the buffers behind the capsules. The import trusts them, and may panic where they are broken.
+    /// Takes over the buffers behind the capsules. Arrow's import trusts them, and panics where it should not have.
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match catch_unwind(AssertUnwindSafe(|| Self::import(given))) {
-            Ok(imported) => imported.map_err(|error| unreadable(given.py(), error)),
-            Err(_) => Err(BoundaryError::Panic.into()),
-        }
+        let imported = catch_unwind(AssertUnwindSafe(|| Self::import(given)))
+            .unwrap_or_else(|_| Err(PyTypeError::new_err("Arrow's import of arrays stopped at it")));
+        imported.map_err(|error| unreadable(given.py(), error))
     }
 }
 
