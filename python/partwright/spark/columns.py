@@ -37,8 +37,11 @@ def partition_for_key(
 ) -> Column:
     """The partition that a client's producer gives a record with each key, as `partwright.partition_for_key`.
 
-    Args: col: The keys, by name or as a Column: a string or binary, or under a `java:` key type numbers and
-        booleans. n: How many partitions the topic has, 1 to 2^31-1. client: The client profile; `java`.
+    Args:
+        col: The keys, by name or as a Column: a string or binary, or under a `java:` key type numbers and
+            booleans.
+        n: How many partitions the topic has, 1 to 2^31-1.
+        client: The client profile; `java`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
 
     Returns:

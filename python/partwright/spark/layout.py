@@ -40,19 +40,20 @@ def kafka_layout(
     `partition` (the producer chooses) and are dealt out over all tasks by a hash of the row, so that a task
     that runs again deals them the same way; Spark alone would put them all into task 0.
 
-    Args: key: The column of the keys, by name or as a Column. n: How many partitions the topic has, and so
-        how many tasks there are, 1 to 2^31-1. order_by: The column or columns that each task is sorted by;
-        make them unique, or rows that are equal in them
-            may change places when a task runs again.
+    Args:
+        key: The column of the keys, by name or as a Column.
+        n: How many partitions the topic has, and so how many tasks there are, 1 to 2^31-1.
+        order_by: The column or columns that each task is sorted by; make them unique, or rows that are equal
+            in them may change places when a task runs again.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
 
     Returns:
         A function from a table to the table with the int column `partition`, laid out.
 
-    Raises: PartwrightError: `n` out of range, an unknown client or key type; as the function is called, a
-        stream, what
-            `with_partition` refuses, and an `order_by` that is not there.
+    Raises:
+        PartwrightError: `n` out of range, an unknown client or key type; as the function is called, a stream,
+            what `with_partition` refuses, and an `order_by` that is not there.
 
     Examples:
         >>> orders.transform(kafka_layout(key="id", n=48, order_by="ts"))  # doctest: +SKIP

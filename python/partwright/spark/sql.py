@@ -31,15 +31,10 @@ __all__ = ["register"]
 def register(spark: SparkSession) -> None:
     """Make the SQL functions known to a session, classic or of Spark Connect, until it ends.
 
-    =======================================================
-    ==================================================== `kafka_partition(key, n[, client[, key_type]])`
-    an int, null where the key is null: the partition, as
-                                                            `partwright.partition_for_key`
-    `kafka_murmur2(key[, key_type])`                        an int, null where the key is null: Kafka's
-    murmur2, as
-                                                            `partwright.murmur2`
-    =======================================================
-    ====================================================
+    - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it;
+      an int, null where the key is null.
+    - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the
+      key is null.
 
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.
@@ -47,10 +42,10 @@ def register(spark: SparkSession) -> None:
     Args:
         spark: The session.
 
-    Raises: PartwrightError: As Spark's `PythonException`, when a query runs: `n` null or out of range, an
-        unknown client
-            or key type, a key that has no key bytes under it; `partwright.spark.first_sentence` finds the
-            sentence.
+    Raises:
+        PartwrightError: As Spark's `PythonException`, when a query runs: `n` null or out of range, an unknown
+            client or key type, a key that has no key bytes under it; `partwright.spark.first_sentence` finds
+            the sentence.
 
     Examples:
         >>> register(spark)  # doctest: +SKIP

@@ -35,18 +35,26 @@ def with_partition(
 ) -> DataFrame:
     """The table and, as an int column `partition`, where a client's producer would put each row.
 
-    Args: df: The table. key: The column of the keys, by name or as a Column. n: How many partitions the topic
-        has, 1 to 2^31-1. client: The client profile; see `partwright.partition_for_key`. key_type: How a
-        value becomes key bytes; see `partwright.encode`. strategy: `key`, which None is too: by the key's
-        hash. value, size, order_by, seed: Placing by key looks at none of them; they are for strategies with
-        a memory.
+    Args:
+        df: The table.
+        key: The column of the keys, by name or as a Column.
+        n: How many partitions the topic has, 1 to 2^31-1.
+        client: The client profile; see `partwright.partition_for_key`.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        strategy: `key`, which None is too: by the key's hash.
+        value: Placing by key looks at none of this and the next three; they are for strategies with a memory.
+        size: See `value`.
+        order_by: See `value`.
+        seed: See `value`.
 
-    Returns: `df` with one column more, null where the key is null: Spark's Kafka sink leaves such a row to
-        the producer.
+    Returns:
+        `df` with one column more, null where the key is null: Spark's Kafka sink leaves such a row to the
+        producer.
 
-    Raises: KeyTypeError: The key's type has no key bytes under this key type. PartwrightError: There is no
-        such column, or one called `partition` already; `n` out of range; an unknown
-            client, key type or strategy.
+    Raises:
+        KeyTypeError: The key's type has no key bytes under this key type.
+        PartwrightError: There is no such column, or one called `partition` already; `n` out of range; an
+            unknown client, key type or strategy.
 
     Examples:
         >>> with_partition(flights, key="tailnum", n=12)  # doctest: +SKIP
