@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
@@ -15,7 +16,6 @@ from partwright.folders import state_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["Journal", "journal_of"]
 
@@ -57,21 +57,32 @@ class Journal:
 
 
 @contextlib.contextmanager
-def journal_of(target: str) -> Iterator[Journal]:
+def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
     """The journal of a target, held for as long as the block lasts.
+
+    Args:
+        target: What is written to, in words.
+        kept: Whether the target outlives the block; the journal goes with one that does not.
 
     Raises:
         PartwrightError: Another run is writing to the same target, or the state folder cannot be written.
     """
     folder = state_folder() / "runs"
     name = hashlib.sha256(target.encode()).hexdigest()[:16]
+    file, lock = folder / f"{name}.json", filelock.FileLock(folder / f"{name}.lock")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(folder / f"{name}.lock", timeout=0):
-            yield Journal(folder / f"{name}.json")
+        lock.acquire(timeout=0)
     except filelock.Timeout:
         raise PartwrightError(f"another run is writing to {target} right now: wait for its end") from None
-    except PermissionError as error:
+    except OSError as error:
         raise PartwrightError(
-            f"{error.filename!r} cannot be written: PARTWRIGHT_STATE names another folder"
+            f"{str(folder)!r} cannot be written ({error.strerror}): PARTWRIGHT_STATE names another folder"
         ) from None
+    try:
+        yield Journal(file)
+    finally:
+        lock.release()
+        if not kept:
+            file.unlink(missing_ok=True)
+            Path(lock.lock_file).unlink(missing_ok=True)

@@ -96,7 +96,7 @@ def run(settings: Settings, progress: Progress, spark: SparkSession | None = Non
             with steps("start Kafka"):
                 kafka = stack.enter_context(EmbeddedKafka())
             target = KafkaTopic(kafka.bootstrap_servers, source.topic)
-        journal = stack.enter_context(journal_of(str(target)))
+        journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
         n = _partitions(target, settings, journal)
         log = None
         if spark is None:

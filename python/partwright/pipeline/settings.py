@@ -17,6 +17,8 @@ __all__ = ["KafkaTarget", "ParquetTarget", "Settings", "parse_kafka", "parse_tar
 
 _BROKER = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/\[\],]+):([0-9]{1,5})")
 _LARGEST_PORT = 65535
+# Spark counts the rows of a limit in an int.
+_LARGEST_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,10 @@ class Settings:
         """
         number = self.DEFAULT_PARTITIONS if self.partitions is None else self.partitions
         _core.check(number, self.client, self.key_type)
-        if self.limit is not None and self.limit < 1:
-            raise PartwrightError(f"--limit takes a whole number from 1 on, not {self.limit}")
+        if self.limit is not None and not 1 <= self.limit <= _LARGEST_LIMIT:
+            raise PartwrightError(
+                f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"
+            )
 
 
 def parse_kafka(address: str) -> tuple[str, str | None]:
