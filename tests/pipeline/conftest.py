@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "tests/pipeline" in item.path.as_posix() and "spark" in getattr(item, "fixturenames", ()):
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.spark)
+        # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
+        item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
 
 
 class Silent:
