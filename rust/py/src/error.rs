@@ -29,12 +29,6 @@ impl From<PyErr> for BoundaryError {
     }
 }
 
-impl From<pyo3_arrow::error::PyArrowError> for BoundaryError {
-    fn from(error: pyo3_arrow::error::PyArrowError) -> Self {
-        Self::Python(error.into())
-    }
-}
-
 impl From<BoundaryError> for PyErr {
     fn from(error: BoundaryError) -> Self {
         match error {

