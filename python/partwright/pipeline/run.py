@@ -6,6 +6,8 @@ import contextlib
 import logging
 import os
 import secrets
+import signal
+import threading
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
+    from types import FrameType
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -107,7 +110,8 @@ def run(settings: Settings, progress: Progress, spark: SparkSession | None = Non
                 )
             stack.callback(spark.stop)
         progress.spark(spark)
-        report = _Run(settings, source, target, n, spark, steps, journal).report()
+        with _told_of_interrupts() as interrupted:
+            report = _Run(settings, source, target, n, spark, steps, journal, interrupted).report()
     return replace(report, log=str(log) if log else None)
 
 
@@ -162,6 +166,31 @@ def _log_file() -> Iterator[Path]:
     finally:
         logging.getLogger().removeHandler(handler)
         handler.close()
+
+
+@contextlib.contextmanager
+def _told_of_interrupts() -> Iterator[threading.Event]:
+    """Set once Ctrl-C came. PySpark cancels all jobs then, and what it throws may be no more than that they were."""
+    came = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield came
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        came.set()
+        if callable(before):
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, noted)
+    try:
+        yield came
+    except Exception:
+        if came.is_set():
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)
@@ -222,6 +251,7 @@ class _Run:
         spark: SparkSession,
         steps: _Steps,
         journal: Journal,
+        interrupted: threading.Event,
     ) -> None:
         self.settings = settings
         self.source = source
@@ -230,6 +260,7 @@ class _Run:
         self.spark = spark
         self.steps = steps
         self.journal = journal
+        self.interrupted = interrupted
         self.run = secrets.token_bytes(8)
         self.notes: list[str] = []
 
@@ -289,15 +320,12 @@ class _Run:
         self.journal.begin(self.run.hex(), records)
         try:
             self.target.write(placed)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                f"interrupted while writing to {self.target}: {self._written(records)}"
-            ) from None
-        except Exception as error:
-            reason = one_sentence(error)
-            raise PartwrightError(
-                f"writing to {self.target} stopped: {reason}; {self._written(records)}"
-            ) from error
+        except (Exception, KeyboardInterrupt) as error:
+            if self.interrupted.is_set() or isinstance(error, KeyboardInterrupt):
+                said = f"interrupted while writing to {self.target}: {self._written(records)}"
+                raise KeyboardInterrupt(said) from None
+            said = f"writing to {self.target} stopped: {one_sentence(error)}; {self._written(records)}"
+            raise PartwrightError(said) from error
         self.journal.finish()
 
     def _written(self, records: int) -> str:
