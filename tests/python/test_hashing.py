@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import doctest
 import inspect
 import math
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
 import pytest
 
 import partwright as pw
-import partwright.hashing
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 SMALLEST_FLOAT = struct.unpack(">f", bytes.fromhex("00000001"))[0]
 LARGEST_FLOAT = struct.unpack(">f", bytes.fromhex("7f7fffff"))[0]
@@ -244,13 +239,3 @@ def test_what_is_given_is_left_as_it_is() -> None:
     pw.encode(column)
     assert keys == ["a", None, b"b"]
     assert column.to_pylist() == ["a", None, "b"]
-
-
-# What the documents say.
-
-
-@pytest.mark.parametrize("module", [partwright, partwright.hashing], ids=lambda module: module.__name__)
-def test_the_examples_of_the_docstrings_are_true(module: ModuleType) -> None:
-    done = doctest.testmod(module, verbose=False)
-    assert done.failed == 0
-    assert done.attempted >= 6

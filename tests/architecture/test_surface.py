@@ -1,0 +1,185 @@
+"""What can be called: the extension module, its stub and the public names say the same, and each says what it does."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import partwright as pw
+from partwright import _core
+
+ROOT = Path(__file__).parents[2]
+PYTHON = ROOT / "python" / "partwright"
+STUB = PYTHON / "_core.pyi"
+PUBLIC = ["partwright", "partwright.errors", "partwright.hashing", "partwright.kafka", "partwright.spark"]
+
+
+def stub() -> ast.Module:
+    return ast.parse(STUB.read_text(encoding="utf-8"))
+
+
+def stub_functions() -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in stub().body if isinstance(node, ast.FunctionDef)}
+
+
+def module_functions() -> dict[str, Any]:
+    return {name: value for name, value in vars(_core).items() if callable(value)}
+
+
+def test_the_stub_and_the_extension_module_name_the_same_functions() -> None:
+    assert {"murmur2", "partition_for_key", "encode"} <= set(stub_functions())
+    assert set(stub_functions()) == set(module_functions()) == set(_core.__all__)
+    (named,) = [
+        ast.literal_eval(node.value)
+        for node in stub().body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    assert named == sorted(_core.__all__)
+
+
+@pytest.mark.parametrize("name", stub_functions())
+def test_a_functions_stub_has_its_parameters(name: str) -> None:
+    function = module_functions()[name]
+    signature = inspect.signature(function)
+    arguments = stub_functions()[name].args
+    assert list(signature.parameters) == [argument.arg for argument in arguments.args]
+    optional = [
+        name for name, one in signature.parameters.items() if one.default is not inspect.Parameter.empty
+    ]
+    assert len(optional) == len(arguments.defaults)
+    assert all(signature.parameters[one].default is None for one in optional)
+    assert (function.__doc__ or "").rstrip().endswith(".")
+
+
+def test_every_function_of_the_extension_module_is_used() -> None:
+    used = set()
+    for path in PYTHON.rglob("*.py"):
+        used |= set(re.findall(r"\b_core\.(\w+)", path.read_text(encoding="utf-8")))
+    assert "murmur2" in used
+    # The addresses are the tests' means to see that nothing is copied.
+    assert set(_core.__all__) - used == {"key_addresses"}
+    assert used <= set(_core.__all__)
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_name_is_there_and_says_what_it_is(module: str) -> None:
+    found = importlib.import_module(module)
+    assert found.__all__
+    assert len(set(found.__all__)) == len(found.__all__)
+    assert (found.__doc__ or "").strip()
+    for name in found.__all__:
+        value = getattr(found, name)
+        assert not name.startswith("_")
+        documented = inspect.getdoc(value) or ""
+        assert documented, f"{module}.{name} has no docstring"
+        assert documented.splitlines()[0].endswith((".", ":", "?")), (
+            f"{module}.{name}: {documented.splitlines()[0]}"
+        )
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_every_public_function_says_what_it_takes_gives_and_refuses(module: str) -> None:
+    found = importlib.import_module(module)
+    for name in found.__all__:
+        function = getattr(found, name)
+        if not inspect.isfunction(function):
+            continue
+        documented = inspect.getdoc(function) or ""
+        if inspect.signature(function).return_annotation not in {None, "None"}:
+            assert "Returns:" in documented, f"{module}.{name}"
+        for parameter in inspect.signature(function).parameters:
+            assert re.search(rf"\b{parameter}\b", documented), (
+                f"{module}.{name} does not speak of {parameter}"
+            )
+        for annotation in [*inspect.signature(function).parameters.values()]:
+            assert annotation.annotation is not inspect.Parameter.empty, f"{module}.{name} {annotation}"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PYTHON.rglob("*.py")), ids=lambda path: path.relative_to(PYTHON).as_posix()
+)
+def test_what_a_module_lists_as_public_is_there(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    listed: list[str] | None = None
+    defined, imported = set(), set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            defined.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            if names == ["__all__"] and node.value is not None:
+                listed = ast.literal_eval(node.value)
+            defined |= set(names)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imported |= {alias.asname or alias.name for alias in node.names}
+    if listed is None:
+        assert path.name in {"__init__.py", "__main__.py", "supervise.py"}
+        return
+    assert set(listed) <= defined | imported
+    assert len(set(listed)) == len(listed)
+
+
+def test_the_errors_are_one_family() -> None:
+    errors = [value for value in vars(pw).values() if inspect.isclass(value) and issubclass(value, Exception)]
+    assert len(errors) >= 4
+    for error in errors:
+        assert issubclass(error, pw.PartwrightError)
+        assert issubclass(error, ValueError)
+        assert error.__module__ == "partwright.errors"
+        assert error.__name__ in pw.__all__
+    assert issubclass(pw.KeyTypeError, TypeError)
+    assert not issubclass(pw.PartwrightError, TypeError)
+
+
+def test_the_signatures_are_those_that_are_promised() -> None:
+    """As interfaces.md, section 3, has them; whoever calls by keyword or by place relies on them."""
+    promised = {
+        pw.murmur2: "(keys, *, key_type=None)",
+        pw.partition_for_key: "(keys, n, client='java', key_type=None)",
+        pw.encode: "(values, key_type=None)",
+    }
+    for function, signature in promised.items():
+        bare = inspect.signature(function)
+        plain = bare.replace(
+            parameters=[one.replace(annotation=inspect.Parameter.empty) for one in bare.parameters.values()],
+            return_annotation=inspect.Signature.empty,
+        )
+        assert str(plain) == signature
+
+
+def test_a_noun_has_one_name_at_every_layer() -> None:
+    """hashing: a module of the core, a binding file, a Python module, a test of each, a golden file and a bench."""
+    for place in [
+        "rust/core/src/hashing/mod.rs",
+        "rust/py/src/hashing.rs",
+        "python/partwright/hashing.py",
+        "tests/python/test_hashing.py",
+        "tests/golden/hashing.json",
+        "benches/rust/hashing.rs",
+        "benches/python/test_hashing.py",
+    ]:
+        assert (ROOT / place).is_file(), place
+
+
+def test_the_key_types_and_clients_of_the_core_are_the_ones_that_the_documents_name() -> None:
+    source = (ROOT / "rust/core/src/hashing/key_type.rs").read_text(encoding="utf-8")
+    names = re.findall(r'Self::\w+ => "([a-z0-9:-]+)",', source.split("pub fn takes", 1)[0])
+    assert len(names) == 11
+    documented = re.findall(r"^\s*`([a-z0-9:-]+)`", pw.encode.__doc__ or "", re.MULTILINE)
+    assert sorted(documented) == sorted(names)
+    with pytest.raises(pw.PartwrightError) as refused:
+        pw.encode("a", "no such type")
+    assert ", ".join(names) in str(refused.value)
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert resources.files("partwright").joinpath("py.typed").is_file()
+    assert resources.files("partwright").joinpath("_core.pyi").is_file()
