@@ -106,7 +106,7 @@ fn kernel(criterion: &mut Criterion, lab: &Lab, case: &Case, n: Partitions) -> O
         let column = layout.column(&keys)?;
         case.check(&column, lab.checked_rows, n)?;
         group.bench_function(BenchmarkId::new("partition", layout.name()), |bencher| {
-            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::Java, key_type));
+            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::JAVA, key_type));
         });
         group.bench_function(BenchmarkId::new("murmur2", layout.name()), |bencher| {
             bencher.iter(|| columnar::murmur2(black_box(&column), key_type));
@@ -140,7 +140,7 @@ fn calls(criterion: &mut Criterion, lab: &Lab, n: Partitions) -> Outcome {
         let column = lab.calls.layout.column(&case.keys(*rows)?)?;
         group.throughput(Throughput::Elements(u64::try_from(*rows)?));
         group.bench_function(BenchmarkId::new("partition", rows), |bencher| {
-            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::Java, key_type));
+            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::JAVA, key_type));
         });
     }
     group.finish();
@@ -185,7 +185,7 @@ impl Case {
 
     /// Fails where a column gives other partitions than it did when the case was written, in any layer.
     fn check(&self, column: &ArrayRef, rows: usize, n: Partitions) -> Outcome {
-        let found = columnar::partition_for_key(&column.slice(0, rows), n, Client::Java, self.key_type()?)?;
+        let found = columnar::partition_for_key(&column.slice(0, rows), n, Client::JAVA, self.key_type()?)?;
         let sum: i64 = found.iter().flatten().map(i64::from).sum();
         if sum != self.checksum {
             let (name, checksum) = (&self.name, self.checksum);

@@ -17,10 +17,18 @@ A key's partition hangs on its bytes: 42 as Java's long and "42" as text are dif
     >>> pw.partition_for_key(42, 100, key_type="java:long"), pw.partition_for_key("42", 100)
     (52, 72)
 
+The other clients disagree; here is who puts a key where, and each rule's source:
+
+    >>> pw.partition_for_key("TT0124", 15, "librdkafka"), pw.which("TT0124", 15)["sarama"]
+    (9, 2)
+    >>> pw.clients().column_names[:3]
+    ['client', 'hash', 'sign']
+
 In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
 `partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
 """
 
+from partwright.clients import clients, which
 from partwright.errors import BrokerError, KeyTypeError, MissingExtraError, PartwrightError
 from partwright.hashing import encode, murmur2, partition_for_key
 
@@ -29,7 +37,9 @@ __all__ = [
     "KeyTypeError",
     "MissingExtraError",
     "PartwrightError",
+    "clients",
     "encode",
     "murmur2",
     "partition_for_key",
+    "which",
 ]

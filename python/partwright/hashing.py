@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 from partwright import _core
 from partwright._arrow import as_column, is_single, single_column, text_bytes
@@ -75,12 +75,16 @@ def murmur2(keys: Any, *, key_type: str | None = None) -> Any:
 
 @overload
 def partition_for_key(
-    keys: None, n: SupportsIndex, client: str = "java", key_type: str | None = None
+    keys: None, n: SupportsIndex, client: Literal["java"] = "java", key_type: str | None = None
 ) -> None: ...
 @overload
 def partition_for_key(
-    keys: Key, n: SupportsIndex, client: str = "java", key_type: str | None = None
+    keys: Key, n: SupportsIndex, client: Literal["java"] = "java", key_type: str | None = None
 ) -> int: ...
+@overload
+def partition_for_key(
+    keys: Key | None, n: SupportsIndex, client: str, key_type: str | None = None
+) -> int | None: ...
 @overload
 def partition_for_key(
     keys: Column, n: SupportsIndex, client: str = "java", key_type: str | None = None
@@ -89,8 +93,10 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
     """The partition that a client's producer gives a record with each key.
 
     For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
-    0.8.2 to 4.4.0), where n counts all partitions of the topic. An empty key is a key. A null key is not: its
-    partition is null, and the producer chooses one as it writes.
+    0.8.2 to 4.4.0), where n counts all partitions of the topic. `partwright.clients` is the table of all
+    clients' rules. An empty key is a key, but for the clients `librdkafka` and `kafka-go:crc32`. A null key is
+    none, but for `librdkafka:consistent`, `librdkafka:murmur2` and `librdkafka:fnv1a`, which hash it as an empty
+    one. Where a key is none its partition is null: the producer chooses one as it writes.
 
     Args:
         keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars,
@@ -98,24 +104,26 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
             large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary of
             one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key.
         n: How many partitions the topic has, 1 to 2^31-1.
-        client: The client profile; `java`.
+        client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `encode`.
 
     Returns:
-        An int32 column as long as `keys`, null where the key is null, sharing the keys' validity bitmap where
-        they have one; a ChunkedArray of the same chunks where `keys` came in chunks. An int for one key, None
-        for None.
+        An int32 column as long as `keys`, null where the client does not go by the key, sharing the keys'
+        validity bitmap where that is the same; a ChunkedArray of the same chunks where `keys` came in chunks.
+        For one key an int or None.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
-        PartwrightError: `n` out of range, an unknown client or key type, a value that does not fit (with its
-            row).
+        PartwrightError: `n` out of range, an unknown client or key type; with its row, a value that does not
+            fit, and a key to which `java:string-hash` itself gives a negative partition.
 
     Examples:
         >>> partition_for_key("TT0124", 15)
         10
         >>> partition_for_key([b"TT0124", b"", None], 15).to_pylist()
         [10, 6, None]
+        >>> partition_for_key(["TT0124", "", None], 15, "librdkafka").to_pylist()
+        [9, None, None]
         >>> partition_for_key(42, 12)
         Traceback (most recent call last):
             ...
@@ -123,8 +131,7 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
     """  # noqa: E501 - the error's sentence is one line
     _core.check(n, client, key_type)
     if is_single(keys):
-        key = _single_bytes(keys, key_type)
-        return None if key is None else _core.partition_for_bytes(key, n, client)
+        return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
     return _core.partition_for_key(as_column(keys, key_type), n, client, key_type)
 
 

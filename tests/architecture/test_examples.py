@@ -16,6 +16,7 @@ SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(e
 MODULES = [
     "partwright",
     "partwright.hashing",
+    "partwright.clients",
     "partwright.java",
     "partwright.spark.errors",
     "partwright.cli.options",

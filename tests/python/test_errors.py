@@ -108,6 +108,9 @@ def test_n_is_a_whole_number_from_1_to_javas_largest_int(keys: Any, n: Any, sent
     check(lambda: pw.partition_for_key(keys, n), pw.PartwrightError, sentence)
 
 
+CLIENTS = ", ".join(pw.clients()["client"].to_pylist())
+
+
 def test_the_ends_of_n_are_allowed() -> None:
     assert pw.partition_for_key("a", 1) == 0
     assert pw.partition_for_key(["a"], LONGEST_INT).to_pylist() == [584102524]
@@ -117,11 +120,25 @@ def test_the_ends_of_n_are_allowed() -> None:
 @pytest.mark.parametrize(
     ("client", "sentence"),
     [
-        ("jav", 'there is no client "jav"; known: java; did you mean java?'),
-        ("Java", 'there is no client "Java"; known: java; did you mean java?'),
-        ("librdkafka", 'there is no client "librdkafka"; known: java'),
-        ("", 'there is no client ""; known: java'),
-        ('"', 'there is no client "\\""; known: java'),
+        ("jav", 'there is no client "jav"; did you mean java?'),
+        ("Java", 'there is no client "Java"; did you mean java?'),
+        ("librdkafak", 'there is no client "librdkafak"; did you mean librdkafka?'),
+        ("sarama-crc32", 'there is no client "sarama-crc32"; did you mean franz-go:sarama-crc32?'),
+        ("confluent-kafka", 'there is no client "confluent-kafka"; did you mean librdkafka?'),
+        (
+            "murmur2",
+            'there is no client "murmur2"; did you mean {}?'.format(
+                "librdkafka:murmur2, sarama:murmur2 or kafka-go:murmur2"
+            ),
+        ),
+        (
+            "kafka-go",
+            'there is no client "kafka-go"; did you mean {}?'.format(
+                "kafka-go:hash, kafka-go:reference, kafka-go:crc32 or kafka-go:murmur2"
+            ),
+        ),
+        ("", f'there is no client ""; known: {CLIENTS}'),
+        ('"', f'there is no client "\\""; known: {CLIENTS}'),
         (None, "a client is named by text, not None"),
         (5, "a client is named by text, not 5"),
         (b"java", "a client is named by text, not b'java'"),

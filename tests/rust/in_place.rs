@@ -190,7 +190,7 @@ fn costs(name: &str, make: Make, key_type: Option<KeyType>, bytes: usize) -> Out
     for rows in [FEW, MANY] {
         let column = make(rows)?;
         assert_eq!(column.len(), rows);
-        let (placed, placing) = counted(|| partition_for_key(&column, n, Client::Java, key_type));
+        let (placed, placing) = counted(|| partition_for_key(&column, n, Client::JAVA, key_type));
         let (hashed, hashing) = counted(|| murmur2(&column, key_type));
         assert_eq!((placed?.len(), hashed?.len()), (rows, rows));
         assert_eq!(placing, hashing, "{name}");
@@ -216,7 +216,7 @@ fn a_million_keys_cost_4_bytes_each_and_no_more_allocations_than_a_thousand() ->
 fn a_slice_costs_what_its_rows_cost() -> Outcome {
     let column = LAYOUTS[0].1(100_000)?;
     let slice = column.slice(5_000, 10);
-    let (placed, allocated) = counted(|| partition_for_key(&slice, Partitions::new(12)?, Client::Java, None));
+    let (placed, allocated) = counted(|| partition_for_key(&slice, Partitions::new(12)?, Client::JAVA, None));
     assert_eq!(placed?.len(), 10);
     assert!(allocated.bytes < 1024, "{allocated:?}");
     Ok(())

@@ -212,7 +212,7 @@ fn agrees(name: &str, column: &dyn Array, key_type: Option<KeyType>, keys: &Keys
     let hashes: Int32Array = slices(keys).map(|key| key.map(murmur2)).collect();
     let partitions: Int32Array = slices(keys).map(|key| key.map(|key| partition_for_key(key, n))).collect();
     let answered = columnar::murmur2(column, key_type)?;
-    let placed = columnar::partition_for_key(column, n, Client::Java, key_type)?;
+    let placed = columnar::partition_for_key(column, n, Client::JAVA, key_type)?;
     let encoded = columnar::encode(column, key_type)?;
     prop_assert_eq!(&answered, &hashes, "{}", name);
     prop_assert_eq!(&placed, &partitions, "{}", name);
@@ -316,7 +316,7 @@ proptest! {
     #[test]
     fn chunks_say_what_the_whole_says(keys in keys(), cut: Index, n in count()) {
         let n = Partitions::new(n)?;
-        let place = |column: &dyn Array| columnar::partition_for_key(column, n, Client::Java, None);
+        let place = |column: &dyn Array| columnar::partition_for_key(column, n, Client::JAVA, None);
         let cut = cut.index(keys.len() + 1);
         for (name, column) in binary_layouts(&keys)? {
             let whole = place(&column)?;

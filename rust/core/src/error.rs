@@ -1,5 +1,7 @@
 //! Every way the core refuses, each a sentence with the offending value.
 
+use crate::names::listed;
+
 /// What the core's functions return.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -14,24 +16,24 @@ pub enum Error {
         given: i64,
     },
     /// No client profile has this name.
-    #[error("there is no client {name:?}; known: {}{}", known.join(", "), hint(*nearest))]
+    #[error("there is no client {name:?}{}", clients(nearest, known))]
     UnknownClient {
         /// What was asked for.
         name: String,
         /// The names there are.
         known: Vec<&'static str>,
-        /// The one that was probably meant.
-        nearest: Option<&'static str>,
+        /// Those that were probably meant.
+        nearest: Vec<&'static str>,
     },
     /// No key type has this name.
-    #[error("there is no key type {name:?}; known: {}{}", known.join(", "), hint(*nearest))]
+    #[error("there is no key type {name:?}; known: {}{}", known.join(", "), hint(nearest))]
     UnknownKeyType {
         /// What was asked for.
         name: String,
         /// The names there are.
         known: Vec<&'static str>,
-        /// The one that was probably meant.
-        nearest: Option<&'static str>,
+        /// Those that were probably meant.
+        nearest: Vec<&'static str>,
     },
     /// The type of a column has no key bytes, or not under this key type.
     #[error("{0}")]
@@ -42,6 +44,12 @@ pub enum Error {
         /// The row, counted from 0 from the start of the column.
         row: usize,
         /// What is wrong with it, with the value.
+        reason: String,
+    },
+    /// A client has no partition for a key, and fails itself.
+    #[error("{reason}")]
+    Key {
+        /// Why, with the key.
         reason: String,
     },
     /// An Arrow array breaks Arrow's own format.
@@ -78,6 +86,11 @@ impl Error {
     }
 }
 
-fn hint(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+fn hint(nearest: &[&str]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", listed(nearest)) }
+}
+
+/// There are too many clients to list where it is clear which was meant.
+fn clients(nearest: &[&str], known: &[&str]) -> String {
+    if nearest.is_empty() { format!("; known: {}", known.join(", ")) } else { hint(nearest) }
 }

@@ -1,15 +1,32 @@
 //! Names that a user types: found as they are written, or refused beside those that there are.
 
-/// The one of `known` that was most likely meant: the same but for its prefix (`long` for `java:long`) or for its case,
-/// or a slip of a few letters away.
-pub(crate) fn nearest(given: &str, known: &[&'static str]) -> Option<&'static str> {
+/// More than this many names are no hint.
+const HINTS: usize = 4;
+
+/// Those of `known` that were most likely meant: the same but for what stands before or behind the colon (`long` for
+/// `java:long`, `kafka-go` for four of them) or for its case, or a slip of a few letters away.
+pub(crate) fn nearest(given: &str, known: &[&'static str]) -> Vec<&'static str> {
     let given = given.to_lowercase();
     let slips = |name: &str| {
-        let bare = name.rsplit(':').next().unwrap_or(name);
-        distance(&given, name).min(distance(&given, bare))
+        let parts = name.split(':').map(|part| distance(&given, part));
+        parts.chain([distance(&given, name)]).min().unwrap_or(usize::MAX)
     };
     let allowed = 1.max(given.chars().count() / 3);
-    known.iter().copied().filter(|name| slips(name) <= allowed).min_by_key(|name| slips(name))
+    let fewest = known.iter().map(|name| slips(name)).min().filter(|fewest| *fewest <= allowed);
+    let mut nearest: Vec<_> = known.iter().copied().filter(|name| Some(slips(name)) == fewest).collect();
+    let whole = |name: &str| Some(distance(&given, name)) == fewest;
+    if nearest.iter().any(|name| whole(name)) {
+        nearest.retain(|name| whole(name));
+    }
+    if nearest.len() <= HINTS { nearest } else { Vec::new() }
+}
+
+/// Names as the end of a question: `a, b or c`.
+pub(crate) fn listed(names: &[&str]) -> String {
+    match names {
+        [names @ .., last] if !names.is_empty() => format!("{} or {last}", names.join(", ")),
+        names => names.join(""),
+    }
 }
 
 /// How many letters must be put in, left out or replaced to make one text of another (Levenshtein).
@@ -35,18 +52,30 @@ mod tests {
     fn a_slip_is_told_from_another_name() {
         let known = ["utf8", "java:int", "java:long", "java:string", "confluent:strip-id"];
         let cases = [
-            ("java:lnog", Some("java:long")),
-            ("JAVA:LONG", Some("java:long")),
-            ("long", Some("java:long")),
-            ("java.int", Some("java:int")),
-            ("utf-8", Some("utf8")),
-            ("strip_id", Some("confluent:strip-id")),
-            ("avro", None),
-            ("", None),
+            ("java:lnog", "java:long"),
+            ("JAVA:LONG", "java:long"),
+            ("long", "java:long"),
+            ("java.int", "java:int"),
+            ("utf-8", "utf8"),
+            ("strip_id", "confluent:strip-id"),
+            ("java", "java:int, java:long or java:string"),
+            ("utf", "utf8"),
+            ("avro", ""),
+            ("", ""),
         ];
         for (given, meant) in cases {
-            assert_eq!(nearest(given, &known), meant, "{given}");
+            assert_eq!(listed(&nearest(given, &known)), meant, "{given}");
         }
+    }
+
+    #[test]
+    fn a_whole_name_is_nearer_than_a_part_of_one() {
+        assert_eq!(nearest("librdkafak", &["librdkafka", "librdkafka:murmur2"]), ["librdkafka"]);
+    }
+
+    #[test]
+    fn too_many_are_no_hint() {
+        assert_eq!(nearest("a", &["a:1", "a:2", "a:3", "a:4", "a:5"]), Vec::<&str>::new());
     }
 
     #[test]

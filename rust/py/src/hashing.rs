@@ -62,18 +62,80 @@ pub(crate) fn murmur2_of_bytes(key: &[u8]) -> i32 {
     hashing::murmur2(key)
 }
 
-/// The partition of one key.
+/// The partition of one key, `None` where the client goes by something else.
 #[pyfunction]
-pub(crate) fn partition_for_bytes(key: &[u8], n: Count, client: Client) -> i32 {
-    client.0.partition_for_key(key, n.0)
+pub(crate) fn partition_for_bytes(
+    key: Option<&[u8]>,
+    n: Count,
+    client: Client,
+) -> Result<Option<i32>, BoundaryError> {
+    Ok(client.0.partition_for_key(key, n.0)?)
+}
+
+/// How a client comes to the partition of one key: its hash, what is divided, the remainder and the partition; `None`
+/// where it does not hash the key, or not keys of this type.
+#[pyfunction]
+#[pyo3(signature = (key, n, client, key_type=None))]
+pub(crate) fn steps(
+    key: Option<&[u8]>,
+    n: Count,
+    client: Client,
+    key_type: Option<Encoding>,
+) -> Option<(i64, i64, i64, i32)> {
+    client.0.check_key_type(key_type.map(|key_type| key_type.0)).ok()?;
+    let steps = client.0.profile().rule.steps(client.0.hashed(key)?, n.0)?;
+    Some((steps.hash, steps.dividend, steps.remainder, steps.partition))
 }
 
 /// Refuses settings that no column could have, before there is a column.
 #[pyfunction]
 #[pyo3(signature = (n, client, key_type=None))]
-pub(crate) fn check(n: Count, client: Client, key_type: Option<Encoding>) {
-    // The arguments have been checked by becoming what they are.
-    let _ = (n, client, key_type);
+pub(crate) fn check(n: Count, client: Client, key_type: Option<Encoding>) -> Result<(), BoundaryError> {
+    // The count has been checked by becoming one.
+    let _ = n;
+    Ok(client.0.check_key_type(key_type.map(|key_type| key_type.0))?)
+}
+
+/// One row of the table of clients, a dict to Python.
+#[derive(IntoPyObject)]
+pub(crate) struct ClientRow {
+    client: &'static str,
+    hash: &'static str,
+    sign: &'static str,
+    null_key: &'static str,
+    empty_key: &'static str,
+    agrees_with_java: bool,
+    setting: Option<&'static str>,
+    library: &'static str,
+    version: &'static str,
+    source: &'static str,
+}
+
+/// The table of clients.
+#[pyfunction]
+pub(crate) fn clients() -> Vec<ClientRow> {
+    let row = |client: hashing::Client| {
+        let profile = client.profile();
+        ClientRow {
+            client: profile.name,
+            hash: profile.rule.hash(),
+            sign: profile.rule.sign(),
+            null_key: profile.null_key.words(),
+            empty_key: profile.empty_key.words(),
+            agrees_with_java: client.agrees_with_java(),
+            setting: profile.setting,
+            library: profile.library,
+            version: profile.version,
+            source: profile.source,
+        }
+    };
+    hashing::Client::all().map(row).collect()
+}
+
+/// The names of the key types.
+#[pyfunction]
+pub(crate) fn key_types() -> Vec<&'static str> {
+    hashing::KeyType::ALL.iter().map(|key_type| key_type.name()).collect()
 }
 
 /// Where the key bytes of each chunk begin in memory, as the core sees them: the proof that nothing was copied.

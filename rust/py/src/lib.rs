@@ -10,7 +10,7 @@ mod hashing;
 mod _core {
     #[pymodule_export]
     use crate::hashing::{
-        check, encode, encode_one, key_addresses, murmur2, murmur2_of_bytes, partition_for_bytes,
-        partition_for_key,
+        check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,
+        partition_for_bytes, partition_for_key, steps,
     };
 }

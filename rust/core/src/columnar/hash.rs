@@ -1,10 +1,12 @@
 //! Columns of keys to columns of hashes and of partitions.
 
 use arrow_array::{Array, Int32Array};
+use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use super::keys::key_column;
-use crate::Result;
-use crate::hashing::{self, Client, KeyType, Partitions};
+use super::layout::KeyColumn;
+use crate::hashing::{self, Client, KeyType, Keyless, Partitions, Rule, refusal};
+use crate::{Error, Result};
 
 /// Kafka's murmur2 of each key, null where the key is null.
 ///
@@ -22,28 +24,92 @@ pub fn murmur2(keys: &dyn Array, key_type: Option<KeyType>) -> Result<Int32Array
     key_column(keys, key_type)?.map(&hashing::murmur2)
 }
 
-/// The partition that `client` gives each key among `n`, null where the key is null and the client does not hash it.
+/// The partition that `client` gives each key among `n`, null where it goes by something else than the key.
 ///
 /// ```
 /// use arrow_array::{Int32Array, StringArray};
 /// use partwright_core::columnar::partition_for_key;
 /// use partwright_core::hashing::{Client, Partitions};
-/// let keys = StringArray::from(vec![Some("TT0124"), None]);
-/// let partitions = partition_for_key(&keys, Partitions::new(15)?, Client::Java, None)?;
-/// assert_eq!(partitions, Int32Array::from(vec![Some(10), None]));
+/// let keys = StringArray::from(vec![Some("TT0124"), Some(""), None]);
+/// let (n, librdkafka) = (Partitions::new(15)?, "librdkafka".parse()?);
+/// let partitions = partition_for_key(&keys, n, Client::JAVA, None)?;
+/// assert_eq!(partitions, Int32Array::from(vec![Some(10), Some(6), None]));
+/// assert_eq!(partition_for_key(&keys, n, librdkafka, None)?, Int32Array::from(vec![Some(9), None, None]));
 /// # Ok::<(), partwright_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// Those of [`key_column`], and [`crate::Error::Malformed`].
+/// Those of [`key_column`], [`Error::Malformed`], and of [`Rule::StringHash`]: [`Error::KeyType`] for a key type that
+/// is no text, [`Error::Value`] where Java itself has no partition.
 pub fn partition_for_key(
     keys: &dyn Array,
     n: Partitions,
     client: Client,
     key_type: Option<KeyType>,
 ) -> Result<Int32Array> {
+    client.check_key_type(key_type)?;
     let keys = key_column(keys, key_type)?;
-    match client {
-        Client::Java => keys.map(&|key: &[u8]| hashing::partition_for_key(key, n)),
+    let rule = client.profile().rule;
+    // An arm each, so that each rule is compiled into a loop of its own.
+    let placed = match rule {
+        Rule::Murmur2 => keys.map(&|key: &[u8]| Rule::Murmur2.partition(key, n)),
+        Rule::Crc32 => keys.map(&|key: &[u8]| Rule::Crc32.partition(key, n)),
+        Rule::Fnv1a => keys.map(&|key: &[u8]| Rule::Fnv1a.partition(key, n)),
+        Rule::Fnv1aReference => keys.map(&|key: &[u8]| Rule::Fnv1aReference.partition(key, n)),
+        Rule::KafkajsLegacy => keys.map(&|key: &[u8]| Rule::KafkajsLegacy.partition(key, n)),
+        Rule::StringHash => {
+            let placed = keys.map(&|key: &[u8]| Rule::StringHash.partition(key, n))?;
+            refuse_negative(&keys, n, &placed)?;
+            Ok(placed)
+        }
+    }?;
+    let of_no_bytes = rule.partition(&[], n);
+    let placed = match client.profile().null_key {
+        Keyless::Hashed => nulls_as(placed, of_no_bytes),
+        Keyless::Chosen(_) => placed,
+    };
+    match client.profile().empty_key {
+        Keyless::Hashed => Ok(placed),
+        Keyless::Chosen(_) => empty_as_null(&keys, placed, of_no_bytes),
     }
+}
+
+/// `partition` in the place of each null.
+fn nulls_as(placed: Int32Array, partition: i32) -> Int32Array {
+    let (_, mut values, nulls) = placed.into_parts();
+    let Some(nulls) = nulls else { return Int32Array::new(values, None) };
+    values = nulls.iter().zip(&values).map(|(valid, value)| if valid { *value } else { partition }).collect();
+    Int32Array::new(values, None)
+}
+
+/// Null in the place of each key of no bytes, which are among those that went to `of_no_bytes`.
+fn empty_as_null(keys: &KeyColumn, placed: Int32Array, of_no_bytes: i32) -> Result<Int32Array> {
+    let mut empty = Vec::new();
+    for (row, partition) in placed.values().iter().enumerate() {
+        if *partition == of_no_bytes && keys.key(row)? == Some(&[]) {
+            empty.push(row);
+        }
+    }
+    if empty.is_empty() {
+        return Ok(placed);
+    }
+    let mut valid = BooleanBufferBuilder::new(placed.len());
+    match placed.nulls() {
+        Some(nulls) => valid.append_buffer(nulls.inner()),
+        None => valid.append_n(placed.len(), true),
+    }
+    for row in empty {
+        valid.set_bit(row, false);
+    }
+    let (_, values, _) = placed.into_parts();
+    Ok(Int32Array::new(values, Some(NullBuffer::new(valid.finish()))))
+}
+
+/// The first key that Java's own arithmetic gives no partition is an error.
+fn refuse_negative(keys: &KeyColumn, n: Partitions, placed: &Int32Array) -> Result<()> {
+    let negative =
+        placed.iter().enumerate().find_map(|(row, partition)| Some((row, partition.filter(|it| *it < 0)?)));
+    let Some((row, partition)) = negative else { return Ok(()) };
+    let key = keys.key(row)?.unwrap_or_default();
+    Err(Error::Value { row, reason: refusal(key, n, partition) })
 }

@@ -1,13 +1,24 @@
 //! From key bytes to a partition: the hash, its sign and the modulo, as each client does it.
 
+mod crc32;
+mod fnv1a;
+mod kafkajs_legacy;
 mod key_type;
 mod murmur2;
 mod profile;
+mod rule;
 pub mod serializer;
+mod string_hash;
 
+pub use crc32::crc32;
+pub use fnv1a::fnv1a;
+pub use kafkajs_legacy::kafkajs_legacy;
 pub use key_type::KeyType;
 pub use murmur2::murmur2;
-pub use profile::Client;
+pub(crate) use profile::refusal;
+pub use profile::{Client, Keyless, Profile};
+pub use rule::{Rule, Steps};
+pub use string_hash::string_hash;
 
 use crate::{Error, Result};
 
@@ -57,7 +68,7 @@ pub fn to_positive(hash: i32) -> u32 {
 /// ```
 #[inline]
 pub fn partition_for_key(key: &[u8], n: Partitions) -> i32 {
-    (to_positive(murmur2(key)) % n.0).cast_signed()
+    Rule::Murmur2.partition(key, n)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Kafka's murmur2, over one key: the definition that every faster form is held to.
 
-const SEED: u32 = 0x9747_b28c;
-const MULTIPLIER: u32 = 0x5bd1_e995;
+pub(super) const SEED: u32 = 0x9747_b28c;
+pub(super) const MULTIPLIER: u32 = 0x5bd1_e995;
 
 /// The 32-bit `MurmurHash2` of `Utils.murmur2` (kafka-clients 0.8.2 to 4.4.0), as Java's signed int.
 ///

@@ -1,42 +1,140 @@
-//! The clients whose rule from key bytes to partition is known, by the names they go by.
+//! The clients whose rule from key bytes to partition is known: the one table of them, by the names they go by.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::Partitions;
+use super::{KeyType, Partitions, Rule};
 use crate::names::nearest;
 use crate::{Error, Result};
 
-/// A client profile: one client's rule from key bytes to partition.
+/// What a client does with a key that may count as none: a null key, or one of no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Client {
-    /// The Java producer's `BuiltInPartitioner`: murmur2, the sign bit cleared, modulo; a null key is not hashed.
-    Java,
+pub enum Keyless {
+    /// It is hashed, as a key of no bytes.
+    Hashed,
+    /// The client chooses a partition by other means than the key, as it writes: these.
+    Chosen(&'static str),
 }
 
+impl Keyless {
+    /// What is done, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Hashed => "hashed",
+            Self::Chosen(how) => how,
+        }
+    }
+}
+
+/// One client's rule from key bytes to partition, and where it is from.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// `CLIENT` or `CLIENT:PARTITIONER`; a client's bare name is its default.
+    pub name: &'static str,
+    /// What becomes of a key's bytes.
+    pub rule: Rule,
+    /// What becomes of a null key.
+    pub null_key: Keyless,
+    /// What becomes of a key of no bytes.
+    pub empty_key: Keyless,
+    /// The library, by the name that it is installed by.
+    pub library: &'static str,
+    /// The version that wrote the vectors this profile is held to.
+    pub version: &'static str,
+    /// What does it in the library.
+    pub source: &'static str,
+    /// The configuration that makes this client agree with Java, `None` where it does as it is.
+    pub setting: Option<&'static str>,
+}
+
+/// A client profile, by reference: two are equal where their names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client(&'static Profile);
+
 impl Client {
-    /// Every profile there is.
-    pub const ALL: &[Self] = &[Self::Java];
+    /// The Java producer's own, which the others are compared with.
+    pub const JAVA: Self = Self(&PROFILES[0]);
 
-    /// The name it goes by everywhere.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Java => "java",
+    /// Every profile there is, Java's first and then by library.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> {
+        PROFILES.iter().map(Self)
+    }
+
+    /// What is known of it.
+    pub fn profile(self) -> &'static Profile {
+        self.0
+    }
+
+    /// Whether it puts every key where Java does, null and empty keys included.
+    pub fn agrees_with_java(self) -> bool {
+        self.0.setting.is_none()
+    }
+
+    /// Refuses a key type whose keys this client's rule does not hash: a number's bytes may be text by accident, but
+    /// its `hashCode` is another one.
+    ///
+    /// # Errors
+    /// [`Error::KeyType`] for `java:string-hash` and a key type that is no text.
+    pub fn check_key_type(self, key_type: Option<KeyType>) -> Result<()> {
+        match (self.0.rule, key_type) {
+            (_, None | Some(KeyType::Utf8 | KeyType::JavaString | KeyType::Bytes)) => Ok(()),
+            (Rule::StringHash, Some(other)) => Err(Error::KeyType(format!(
+                "client {self} hashes the characters of text, and under key type {other} a key is none"
+            ))),
+            _ => Ok(()),
         }
     }
 
-    /// The partition that this client gives a record with these key bytes.
-    pub fn partition_for_key(self, key: &[u8], n: Partitions) -> i32 {
-        match self {
-            Self::Java => super::partition_for_key(key, n),
+    /// The partition that this client gives a record with these key bytes, `None` where it goes by something else.
+    ///
+    /// ```
+    /// use partwright_core::hashing::{Client, Partitions};
+    /// let (librdkafka, n): (Client, _) = ("librdkafka".parse()?, Partitions::new(15)?);
+    /// assert_eq!(librdkafka.partition_for_key(Some(b"TT0124"), n), Ok(Some(9)));
+    /// assert_eq!(librdkafka.partition_for_key(Some(b""), n), Ok(None));
+    /// assert_eq!(Client::JAVA.partition_for_key(Some(b""), n), Ok(Some(6)));
+    /// assert_eq!(Client::JAVA.partition_for_key(None, n), Ok(None));
+    /// # Ok::<(), partwright_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Key`] where the client itself has no partition for the key: `java:string-hash` alone does that.
+    #[inline]
+    pub fn partition_for_key(self, key: Option<&[u8]>, n: Partitions) -> Result<Option<i32>> {
+        let Some(key) = self.hashed(key) else { return Ok(None) };
+        match self.0.rule.partition(key, n) {
+            partition @ 0.. => Ok(Some(partition)),
+            partition => Err(Error::Key { reason: refusal(key, n, partition) }),
         }
     }
+
+    /// The bytes that are hashed, `None` where the client chooses without the key.
+    pub fn hashed(self, key: Option<&[u8]>) -> Option<&[u8]> {
+        let (key, treatment) = match key {
+            None => (&[][..], self.0.null_key),
+            Some([]) => (&[][..], self.0.empty_key),
+            Some(key) => (key, Keyless::Hashed),
+        };
+        (treatment == Keyless::Hashed).then_some(key)
+    }
+}
+
+/// Why a key has no partition: what `partition` is in its stead says it.
+pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
+    let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
+    if partition == i32::MIN {
+        return format!("java:string-hash hashes text, and the key {shown:?} is not UTF-8");
+    }
+    format!(
+        "the key {shown:?} has the hashCode -2147483648, whose Math.abs is negative: by {} partitions it gives {partition}, \
+         and a producer with this partitioner fails",
+        n.get()
+    )
 }
 
 impl fmt::Display for Client {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
+        formatter.write_str(self.0.name)
     }
 }
 
@@ -44,9 +142,232 @@ impl FromStr for Client {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|client| client.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|client| client.name()).collect();
-            Error::UnknownClient { name: name.to_owned(), nearest: nearest(name, &known), known }
+        Self::all().find(|client| client.0.name == name).ok_or_else(|| {
+            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
+            let known_as = ALIASES.iter().filter(|(alias, _)| name.to_lowercase().contains(alias));
+            let mut nearest = nearest(name, &known);
+            if let (true, Some((_, meant))) = (nearest.is_empty(), known_as.into_iter().next()) {
+                nearest.push(meant);
+            }
+            Error::UnknownClient { name: name.to_owned(), nearest, known }
         })
     }
 }
+
+/// What people call a client by: part of a binding's name, and the profile of the library behind it.
+const ALIASES: [(&str, &str); 6] = [
+    ("confluent", "librdkafka"),
+    ("rdkafka", "librdkafka"),
+    ("kafka-clients", "java"),
+    ("scala", "java"),
+    ("kgo", "franz-go"),
+    ("segmentio", "kafka-go:hash"),
+];
+
+const STICKY: Keyless = Keyless::Chosen("sticky: one partition until a batch's worth of bytes is written");
+const RANDOM: Keyless = Keyless::Chosen("random for each record");
+const RANDOM_STICKY: Keyless = Keyless::Chosen("random, kept for sticky.partitioning.linger.ms");
+const RANDOM_AVAILABLE: Keyless =
+    Keyless::Chosen("random for each record, among the partitions with a leader");
+const ROUND_ROBIN: Keyless = Keyless::Chosen("round robin");
+
+const JAVA: Profile = Profile {
+    name: "java",
+    rule: Rule::Murmur2,
+    null_key: STICKY,
+    empty_key: Keyless::Hashed,
+    library: "kafka-clients",
+    version: "4.4.0",
+    source: "BuiltInPartitioner.partitionForKey",
+    setting: None,
+};
+
+const LIBRDKAFKA: Profile = Profile {
+    name: "librdkafka",
+    rule: Rule::Crc32,
+    null_key: RANDOM_STICKY,
+    empty_key: RANDOM_STICKY,
+    library: "librdkafka",
+    version: "2.16.0",
+    source: "rd_kafka_msg_partitioner_consistent_random",
+    setting: Some("partitioner=murmur2_random"),
+};
+
+const SARAMA: Profile = Profile {
+    name: "sarama",
+    rule: Rule::Fnv1a,
+    null_key: RANDOM_AVAILABLE,
+    empty_key: Keyless::Hashed,
+    library: "github.com/IBM/sarama",
+    version: "1.60.1",
+    source: "NewHashPartitioner",
+    setting: Some("config.Producer.Partitioner = sarama.NewMurmur2Partitioner"),
+};
+
+const KAFKA_GO: Profile = Profile {
+    name: "kafka-go:hash",
+    rule: Rule::Fnv1a,
+    null_key: ROUND_ROBIN,
+    empty_key: Keyless::Hashed,
+    library: "github.com/segmentio/kafka-go",
+    version: "0.4.50",
+    source: "Hash",
+    setting: Some("kafka.Writer{Balancer: kafka.Murmur2Balancer{}}"),
+};
+
+const FRANZ_GO: Profile = Profile {
+    name: "franz-go",
+    rule: Rule::Murmur2,
+    null_key: STICKY,
+    empty_key: Keyless::Hashed,
+    library: "github.com/twmb/franz-go",
+    version: "1.21.5",
+    source: "UniformBytesPartitioner",
+    setting: None,
+};
+
+const KAFKAJS: Profile = Profile {
+    name: "kafkajs",
+    rule: Rule::Murmur2,
+    null_key: Keyless::Chosen("round robin over the partitions with a leader"),
+    empty_key: Keyless::Hashed,
+    library: "kafkajs",
+    version: "2.2.4",
+    source: "Partitioners.DefaultPartitioner",
+    setting: None,
+};
+
+const FRANZ_GO_SETTING: Option<&str> =
+    Some("kgo.RecordPartitioner(kgo.UniformBytesPartitioner(64<<10, true, true, nil))");
+
+/// The table. What a row does not say is as its library's first row has it.
+static PROFILES: [Profile; 23] = [
+    JAVA,
+    Profile {
+        name: "java:string-hash",
+        rule: Rule::StringHash,
+        null_key: Keyless::Chosen("none: key.hashCode() fails"),
+        library: "java.lang.String",
+        version: "17",
+        source: "Math.abs(key.hashCode()) % n",
+        setting: Some("without partitioner.class=..., the producer hashes the key's bytes"),
+        ..JAVA
+    },
+    LIBRDKAFKA,
+    Profile {
+        name: "librdkafka:consistent",
+        null_key: Keyless::Hashed,
+        empty_key: Keyless::Hashed,
+        source: "rd_kafka_msg_partitioner_consistent",
+        ..LIBRDKAFKA
+    },
+    Profile {
+        name: "librdkafka:murmur2",
+        rule: Rule::Murmur2,
+        null_key: Keyless::Hashed,
+        empty_key: Keyless::Hashed,
+        source: "rd_kafka_msg_partitioner_murmur2",
+        ..LIBRDKAFKA
+    },
+    Profile {
+        name: "librdkafka:murmur2_random",
+        rule: Rule::Murmur2,
+        empty_key: Keyless::Hashed,
+        source: "rd_kafka_msg_partitioner_murmur2_random",
+        setting: None,
+        ..LIBRDKAFKA
+    },
+    Profile {
+        name: "librdkafka:fnv1a",
+        rule: Rule::Fnv1a,
+        null_key: Keyless::Hashed,
+        empty_key: Keyless::Hashed,
+        source: "rd_kafka_msg_partitioner_fnv1a",
+        ..LIBRDKAFKA
+    },
+    Profile {
+        name: "librdkafka:fnv1a_random",
+        rule: Rule::Fnv1a,
+        empty_key: Keyless::Hashed,
+        source: "rd_kafka_msg_partitioner_fnv1a_random",
+        ..LIBRDKAFKA
+    },
+    SARAMA,
+    Profile {
+        name: "sarama:reference",
+        rule: Rule::Fnv1aReference,
+        source: "NewReferenceHashPartitioner",
+        ..SARAMA
+    },
+    Profile { name: "sarama:crc32", rule: Rule::Crc32, source: "NewConsistentCRCHashPartitioner", ..SARAMA },
+    Profile {
+        name: "sarama:murmur2",
+        rule: Rule::Murmur2,
+        source: "NewMurmur2Partitioner",
+        setting: None,
+        ..SARAMA
+    },
+    KAFKA_GO,
+    Profile {
+        name: "kafka-go:reference",
+        rule: Rule::Fnv1aReference,
+        null_key: RANDOM,
+        source: "ReferenceHash",
+        ..KAFKA_GO
+    },
+    Profile {
+        name: "kafka-go:crc32",
+        rule: Rule::Crc32,
+        null_key: RANDOM,
+        empty_key: RANDOM,
+        source: "CRC32Balancer",
+        ..KAFKA_GO
+    },
+    Profile {
+        name: "kafka-go:murmur2",
+        rule: Rule::Murmur2,
+        null_key: RANDOM,
+        source: "Murmur2Balancer",
+        setting: None,
+        ..KAFKA_GO
+    },
+    FRANZ_GO,
+    Profile {
+        name: "franz-go:sarama-crc32",
+        rule: Rule::Crc32,
+        source: "SaramaHasher(crc32.ChecksumIEEE)",
+        setting: FRANZ_GO_SETTING,
+        ..FRANZ_GO
+    },
+    Profile {
+        name: "franz-go:sarama-compat",
+        rule: Rule::Fnv1a,
+        source: "SaramaCompatHasher(fnv32a)",
+        setting: FRANZ_GO_SETTING,
+        ..FRANZ_GO
+    },
+    KAFKAJS,
+    Profile {
+        name: "kafkajs:legacy",
+        rule: Rule::KafkajsLegacy,
+        source: "Partitioners.LegacyPartitioner",
+        setting: Some("createPartitioner: Partitioners.DefaultPartitioner"),
+        ..KAFKAJS
+    },
+    Profile {
+        name: "kafka-python",
+        null_key: RANDOM_AVAILABLE,
+        library: "kafka-python",
+        version: "3.0.12",
+        source: "DefaultPartitioner",
+        ..JAVA
+    },
+    Profile {
+        name: "aiokafka",
+        null_key: RANDOM_AVAILABLE,
+        library: "aiokafka",
+        version: "0.14.0",
+        source: "DefaultPartitioner",
+        ..JAVA
+    },
+];

@@ -1,0 +1,94 @@
+//! The six rules from key bytes to a partition that all clients share among themselves: a hash and its step to 0..n.
+
+use super::{Partitions, crc32, fnv1a, kafkajs_legacy, murmur2, string_hash, to_positive};
+
+/// A hash, and what becomes of its sign before or after the modulo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// `toPositive(murmur2(key)) % n`: the Java producer's.
+    Murmur2,
+    /// `crc32(key) % n`, unsigned: librdkafka's `consistent`.
+    Crc32,
+    /// `fnv1a(key) % n` as Go's int32, whose remainder has the hash's sign; then the sign is dropped: sarama's default.
+    Fnv1a,
+    /// `(fnv1a(key) & 0x7fffffff) % n`: sarama's reference partitioner, which is not Java's for all its name.
+    Fnv1aReference,
+    /// `(h & 0x7fffffff) % n`, h being murmur2 in JavaScript's doubles: kafkajs before 2.0.
+    KafkajsLegacy,
+    /// `Math.abs(key.hashCode()) % n`, negative where `hashCode` is -2^31 and n does not divide it.
+    StringHash,
+}
+
+/// How a rule came to a partition, step by step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// The hash as its client sees it: CRC-32 unsigned, all others signed.
+    pub hash: i64,
+    /// What the remainder by n is taken of.
+    pub dividend: i64,
+    /// That remainder; a negative one is negative as Java's and Go's are.
+    pub remainder: i64,
+    /// The partition; negative only where Java's own is.
+    pub partition: i32,
+}
+
+impl Rule {
+    /// The name of the hash.
+    pub fn hash(self) -> &'static str {
+        match self {
+            Self::Murmur2 => "murmur2",
+            Self::Crc32 => "crc32",
+            Self::Fnv1a | Self::Fnv1aReference => "fnv1a",
+            Self::KafkajsLegacy => "murmur2-kafkajs-legacy",
+            Self::StringHash => "string-hash",
+        }
+    }
+
+    /// The step from the hash to a partition, as arithmetic.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Murmur2 | Self::Fnv1aReference | Self::KafkajsLegacy => "(hash & 0x7fffffff) % n",
+            Self::Crc32 => "hash % n, unsigned",
+            Self::Fnv1a => "abs(hash % n), signed",
+            Self::StringHash => "abs(hash) % n, signed",
+        }
+    }
+
+    /// The partition of these key bytes, an empty key's too; `i32::MIN`, which no remainder is, where they are no
+    /// text and the rule is of text.
+    #[inline]
+    pub fn partition(self, key: &[u8], n: Partitions) -> i32 {
+        let masked = |hash: i32| (to_positive(hash) % n.get()).cast_signed();
+        match self {
+            Self::Murmur2 => masked(murmur2(key)),
+            Self::Crc32 => (crc32(key) % n.get()).cast_signed(),
+            Self::Fnv1a => (fnv1a(key).cast_signed() % n.get().cast_signed()).wrapping_abs(),
+            Self::Fnv1aReference => masked(fnv1a(key).cast_signed()),
+            Self::KafkajsLegacy => masked(kafkajs_legacy(key)),
+            Self::StringHash => match string_hash(key) {
+                Some(hash) => hash.wrapping_abs() % n.get().cast_signed(),
+                None => i32::MIN,
+            },
+        }
+    }
+
+    /// The same with its steps; `None` where the bytes are no text and the rule is of text.
+    pub fn steps(self, key: &[u8], n: Partitions) -> Option<Steps> {
+        let hash: i64 = match self {
+            Self::Murmur2 => murmur2(key).into(),
+            Self::Crc32 => crc32(key).into(),
+            Self::Fnv1a | Self::Fnv1aReference => fnv1a(key).cast_signed().into(),
+            Self::KafkajsLegacy => kafkajs_legacy(key).into(),
+            Self::StringHash => string_hash(key)?.into(),
+        };
+        let dividend = match self {
+            Self::Murmur2 | Self::Fnv1aReference | Self::KafkajsLegacy => hash & 0x7fff_ffff,
+            Self::Crc32 | Self::Fnv1a => hash,
+            // The absolute value of Java's smallest int is that int.
+            Self::StringHash if hash == i64::from(i32::MIN) => hash,
+            Self::StringHash => hash.abs(),
+        };
+        let remainder = dividend % i64::from(n.get());
+        Some(Steps { hash, dividend, remainder, partition: self.partition(key, n) })
+    }
+}
