@@ -136,9 +136,7 @@ def placements(
     return [_placement(row, key_bytes, n, key_type) for row in chosen]
 
 
-def _placement(
-    row: dict[str, Any], key: bytes | None, n: SupportsIndex, key_type: str | None
-) -> Placement:
+def _placement(row: dict[str, Any], key: bytes | None, n: SupportsIndex, key_type: str | None) -> Placement:
     found = _core.steps(key, n, row["client"], key_type)
     hashed, dividend, remainder, partition = found or (None, None, None, None)
     why = None

@@ -18,6 +18,7 @@ __all__ = ["main"]
 # The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
 _COMMANDS = {
     "broker": "The embedded single-node Kafka: start, status, stop.",
+    "which": "Where each client puts a key, and why.",
     "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",
 }
 

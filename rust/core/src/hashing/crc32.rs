@@ -4,7 +4,7 @@ const POLYNOMIAL: u32 = 0xedb8_8320;
 const WORD: usize = 8;
 
 /// What a byte adds to the checksum when `i` more bytes follow it in its word, by `i` and by the byte.
-static TABLES: [[u32; 256]; WORD] = tables();
+const TABLES: &[[u32; 256]; WORD] = &tables();
 
 #[expect(clippy::cast_possible_truncation, reason = "256 bytes and 8 places fit into whatever they become")]
 const fn tables() -> [[u32; 256]; WORD] {

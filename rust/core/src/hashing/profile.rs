@@ -241,7 +241,7 @@ const FRANZ_GO_SETTING: Option<&str> =
     Some("kgo.RecordPartitioner(kgo.UniformBytesPartitioner(64<<10, true, true, nil))");
 
 /// The table. What a row does not say is as its library's first row has it.
-static PROFILES: [Profile; 23] = [
+const PROFILES: &[Profile] = &[
     JAVA,
     Profile {
         name: "java:string-hash",

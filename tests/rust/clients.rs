@@ -1,0 +1,253 @@
+//! What holds for every client profile: its column says what its rule says of each key, and the rules are what they say.
+
+#![cfg(feature = "arrow")]
+
+use std::sync::Arc;
+
+use arrow_array::types::{Int8Type, Int32Type};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, DictionaryArray, FixedSizeBinaryArray, Int8Array,
+    Int32Array, Int64Array, LargeBinaryArray, StringArray,
+};
+use partwright_core::columnar::{self, partition_for_key};
+use partwright_core::hashing::{
+    Client, KeyType, Keyless, Partitions, Rule, crc32, fnv1a, murmur2, string_hash,
+};
+use partwright_core::{Error, Result};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+type Outcome = std::result::Result<(), TestCaseError>;
+type Keys = Vec<Option<Vec<u8>>>;
+
+/// Texts, so that `java:string-hash` has an answer too; many of them empty or null.
+fn keys() -> impl Strategy<Value = Keys> {
+    let key = prop_oneof![
+        4 => "[a-z0-9é🔑-]{1,20}".prop_map(|text| Some(text.into_bytes())),
+        1 => Just(Some(Vec::new())),
+        1 => Just(None),
+    ];
+    prop::collection::vec(key, 0..40)
+}
+
+fn count() -> impl Strategy<Value = i64> {
+    prop_oneof![4 => 1..2000_i64, 1 => Just(i64::from(i32::MAX)), 1 => 1..=i64::from(i32::MAX)]
+}
+
+/// The same keys in every layout; the last one's dictionary has an empty and a null value.
+fn layouts(keys: &Keys) -> Vec<(&'static str, ArrayRef)> {
+    let slices = || keys.iter().map(Option::as_deref);
+    let mut values: Keys = vec![None, Some(Vec::new())];
+    let indices: Int32Array = keys
+        .iter()
+        .enumerate()
+        .map(|(row, key)| match key {
+            // A null key as a null index, or as an index of a null value.
+            None => (row % 2 == 0).then_some(0),
+            Some(key) if key.is_empty() => Some(1),
+            Some(key) => {
+                values.push(Some(key.clone()));
+                i32::try_from(values.len() - 1).ok()
+            }
+        })
+        .collect();
+    let values: BinaryArray = values.iter().map(Option::as_deref).collect();
+    vec![
+        ("binary", Arc::new(slices().collect::<BinaryArray>())),
+        ("large_binary", Arc::new(slices().collect::<LargeBinaryArray>())),
+        ("binary_view", Arc::new(slices().collect::<BinaryViewArray>())),
+        ("dictionary", Arc::new(DictionaryArray::<Int32Type>::new(indices, Arc::new(values)))),
+    ]
+}
+
+/// Row by row: what the client says of one key.
+fn by_row(client: Client, keys: &Keys, n: Partitions) -> Result<Int32Array> {
+    keys.iter().map(|key| client.partition_for_key(key.as_deref(), n)).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_column_is_what_the_client_says_of_each_key(keys in keys(), n in count(), cut in 0..40_usize) {
+        let n = Partitions::new(n)?;
+        let start = cut.min(keys.len());
+        for client in Client::all() {
+            let said = by_row(client, &keys, n)?;
+            for (layout, column) in layouts(&keys) {
+                let placed = partition_for_key(&column, n, client, None)?;
+                prop_assert_eq!(&placed, &said, "{} of {}", client, layout);
+                let rest = partition_for_key(&column.slice(start, keys.len() - start), n, client, None)?;
+                prop_assert_eq!(&rest, &said.slice(start, keys.len() - start), "{} of a slice of {}", client, layout);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_have_a_partition_by_every_rule_but_of_text(key in prop::collection::vec(any::<u8>(), 1..80), n in count()) {
+        let count = Partitions::new(n)?;
+        for client in Client::all() {
+            match client.partition_for_key(Some(&key), count) {
+                Ok(Some(partition)) => prop_assert!((0..n).contains(&i64::from(partition)), "{}", client),
+                Ok(None) => prop_assert!(false, "{} chooses for {:?}", client, key),
+                Err(Error::Key { .. }) => prop_assert_eq!(client.profile().rule, Rule::StringHash),
+                Err(other) => prop_assert!(false, "{}: {}", client, other),
+            }
+        }
+    }
+
+    #[test]
+    fn the_steps_lead_to_the_partition(key in ".{0,40}", n in count()) {
+        let count = Partitions::new(n)?;
+        for client in Client::all() {
+            let rule = client.profile().rule;
+            let steps = rule.steps(key.as_bytes(), count).ok_or_else(|| TestCaseError::fail("a text has steps"))?;
+            prop_assert_eq!(steps.remainder, steps.dividend % n);
+            prop_assert_eq!(i64::from(steps.partition).abs(), steps.remainder.abs());
+            prop_assert_eq!(steps.partition, rule.partition(key.as_bytes(), count));
+        }
+    }
+
+    #[test]
+    fn crc32_is_the_remainder_of_its_polynomial(key in prop::collection::vec(any::<u8>(), 0..100)) {
+        // Bit by bit: the definition, with no table.
+        let mut sum = u32::MAX;
+        for byte in &key {
+            sum ^= u32::from(*byte);
+            for _ in 0..8 {
+                sum = if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
+            }
+        }
+        prop_assert_eq!(crc32(&key), !sum);
+    }
+
+    #[test]
+    fn fnv1a_is_what_its_description_says(key in prop::collection::vec(any::<u8>(), 0..100)) {
+        let described = key.iter().fold(2_166_136_261_u64, |hash, byte| (hash ^ u64::from(*byte)) * 16_777_619 % (1 << 32));
+        prop_assert_eq!(u64::from(fnv1a(&key)), described);
+    }
+
+    #[test]
+    fn a_string_hash_is_a_polynomial_in_31(text in ".{0,20}") {
+        let units: Vec<u16> = text.encode_utf16().collect();
+        let described = units.iter().fold(0_i64, |hash, unit| (hash * 31 + i64::from(*unit)) % (1 << 32));
+        let signed = if described >= 1 << 31 { described - (1 << 32) } else { described };
+        prop_assert_eq!(string_hash(text.as_bytes()).map(i64::from), Some(signed));
+    }
+
+    #[test]
+    fn numbers_go_where_their_bytes_go(values in prop::collection::vec(any::<Option<i64>>(), 0..30), n in count()) {
+        let (n, column) = (Partitions::new(n)?, Int64Array::from(values));
+        let bytes = columnar::encode(&column, Some(KeyType::JavaLong))?;
+        for client in Client::all().filter(|client| client.profile().rule != Rule::StringHash) {
+            prop_assert_eq!(
+                partition_for_key(&column, n, client, Some(KeyType::JavaLong))?,
+                partition_for_key(&bytes, n, client, None)?
+            );
+        }
+    }
+}
+
+#[test]
+fn a_null_key_that_is_hashed_leaves_no_null() -> Outcome {
+    let (n, keys) = (Partitions::new(7)?, StringArray::from(vec![Some("a"), None, Some("")]));
+    for client in Client::all() {
+        let placed = partition_for_key(&keys, n, client, None)?;
+        let profile = client.profile();
+        assert_eq!(placed.is_null(1), profile.null_key != Keyless::Hashed, "{client}");
+        assert_eq!(placed.is_null(2), profile.empty_key != Keyless::Hashed, "{client}");
+        if profile.null_key == Keyless::Hashed {
+            assert_eq!(placed.value(1), profile.rule.partition(b"", n), "{client}");
+            assert!(placed.nulls().is_none(), "{client}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_column_without_any_key_is_placed_by_those_that_hash_null() -> Outcome {
+    let (n, nulls) = (Partitions::new(7)?, arrow_array::NullArray::new(3));
+    assert_eq!(
+        partition_for_key(&nulls, n, "librdkafka:murmur2".parse()?, None)?,
+        Int32Array::from(vec![2; 3])
+    );
+    assert_eq!(partition_for_key(&nulls, n, Client::JAVA, None)?, Int32Array::new_null(3));
+    Ok(())
+}
+
+#[test]
+fn a_column_of_empty_keys_of_width_0_is_left_to_librdkafka() -> Outcome {
+    let n = Partitions::new(1)?;
+    let column = FixedSizeBinaryArray::try_new_with_len(0, Vec::<u8>::new().into(), None, 2)
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    assert_eq!(partition_for_key(&column, n, "librdkafka".parse()?, None)?, Int32Array::new_null(2));
+    assert_eq!(
+        partition_for_key(&column, n, "librdkafka:consistent".parse()?, None)?,
+        Int32Array::from(vec![0, 0])
+    );
+    Ok(())
+}
+
+#[test]
+fn javas_smallest_hash_is_refused_with_its_row_where_it_stays_negative() -> Outcome {
+    let client: Client = "java:string-hash".parse()?;
+    let keys = StringArray::from(vec![Some("a"), None, Some("polygenelubricants")]);
+    let Err(Error::Value { row: 2, reason }) = partition_for_key(&keys, Partitions::new(12)?, client, None)
+    else {
+        return Err(TestCaseError::fail("n = 12 gives -8"));
+    };
+    assert!(reason.contains("polygenelubricants") && reason.contains("-8"), "{reason}");
+    // 4 divides 2^31: the remainder is 0.
+    let fine = partition_for_key(&keys, Partitions::new(4)?, client, None)?;
+    assert_eq!(fine, Int32Array::from(vec![Some(1), None, Some(0)]));
+    let unused = DictionaryArray::<Int8Type>::new(
+        Int8Array::from(vec![0, 0]),
+        Arc::new(StringArray::from(vec!["a", "polygenelubricants"])),
+    );
+    assert_eq!(partition_for_key(&unused, Partitions::new(12)?, client, None)?, Int32Array::from(vec![1, 1]));
+    Ok(())
+}
+
+#[test]
+fn only_text_has_a_string_hash() -> Outcome {
+    let (n, client): (_, Client) = (Partitions::new(12)?, "java:string-hash".parse()?);
+    let binary = BinaryArray::from(vec![Some(&b"a"[..]), Some(&b"\xff"[..])]);
+    assert!(matches!(partition_for_key(&binary, n, client, None), Err(Error::Value { row: 1, .. })));
+    for key_type in KeyType::ALL {
+        let text = matches!(key_type, KeyType::Utf8 | KeyType::Bytes | KeyType::JavaString);
+        assert_eq!(client.check_key_type(Some(*key_type)).is_ok(), text, "{key_type}");
+        assert!(Client::JAVA.check_key_type(Some(*key_type)).is_ok(), "{key_type}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_client_agrees_with_java_where_its_table_row_says_so() -> Outcome {
+    let n = Partitions::new(1000)?;
+    let keys: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    for client in Client::all() {
+        let profile = client.profile();
+        let keyed = keys.iter().all(|key| {
+            client.partition_for_key(Some(key.as_bytes()), n)
+                == Client::JAVA.partition_for_key(Some(key.as_bytes()), n)
+        });
+        let keyless =
+            [None, Some(&b""[..])].iter().all(|key| client.hashed(*key) == Client::JAVA.hashed(*key));
+        assert_eq!(keyed && keyless, client.agrees_with_java(), "{client}");
+        assert_eq!(keyed, profile.rule == Rule::Murmur2, "{client}");
+    }
+    Ok(())
+}
+
+#[test]
+fn each_profile_has_a_name_of_its_own() {
+    let mut names: Vec<_> = Client::all().map(|client| client.profile().name).collect();
+    assert_eq!(names.len(), 23);
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 23);
+    assert!(Client::all().all(|client| client.to_string().parse() == Ok(client)));
+}
+
+#[test]
+fn murmur2_is_not_its_kafkajs_namesake() {
+    assert_ne!(murmur2(b"12345"), partwright_core::hashing::kafkajs_legacy(b"12345"));
+}
