@@ -228,7 +228,7 @@ ARROWS: dict[str, set[str]] = {
     "spark": {"hashing", "errors", "jars", "java"},
     "kafka": {"errors", "folders", "jars", "java"},
     "pipeline": {"_core", "spark", "kafka", "errors", "folders"},
-    "cli": {"pipeline", "spark", "kafka", "hashing", "errors", "folders", "jars", "java"},
+    "cli": {"pipeline", "spark", "kafka", "clients", "hashing", "errors", "folders", "jars", "java"},
     "__init__": {"clients", "hashing", "errors"},
     "__main__": {"cli"},
 }

@@ -95,6 +95,21 @@ def test_a_csv_reaches_kafka_as_it_is_written(
     assert [json.loads(r.value)["text"] for r in records if r.key == b"a"] == ["one, with a comma", "again"]
 
 
+@pytest.mark.parametrize(
+    ("client", "null_keys"), [("librdkafka", 2), ("librdkafka:murmur2", 0), ("sarama", 1)]
+)
+def test_another_clients_partitions_are_taken(
+    go: Go, csv: str, topic: str, to: KafkaTarget, kafka: EmbeddedKafka, client: str, null_keys: int
+) -> None:
+    report = go(source=csv, key="id", topic=topic, partitions=7, target=to, client=client)
+    assert report.ok
+    assert (report.keyed, report.null_keys, report.proof) == (6 - null_keys, null_keys, None)
+    assert report.notes == (f"no proof by the Java producer: client {client} puts keys elsewhere",)
+    for record in consumed(kafka, topic):
+        where = pw.partition_for_key(record.key, 7, client)
+        assert where in {None, record.partition}
+
+
 def test_the_topic_of_the_proof_is_gone_afterwards(
     go: Go, csv: str, topic: str, to: KafkaTarget, kafka: EmbeddedKafka
 ) -> None:

@@ -49,6 +49,15 @@ KEYS = {
 }
 
 
+def test_every_client_is_there(table: Table) -> None:
+    keys = pa.array(["TT0124", None, "", "1468509572224", "漢字"])
+    clients = pw.clients()["client"].to_pylist()
+    placed = [pws.partition_for_key("key", 50, client).alias(client) for client in clients]
+    rows = table(pa.table({"key": keys})).select(*placed).toArrow()
+    for client in clients:
+        assert rows[client].to_pylist() == pw.partition_for_key(keys, 50, client).to_pylist(), client
+
+
 @pytest.mark.parametrize(("keys", "key_type"), KEYS.values(), ids=KEYS)
 def test_each_function_gives_what_it_gives_outside_of_spark(
     table: Table, keys: pa.Array, key_type: str | None
@@ -120,7 +129,7 @@ def test_a_column_is_called_after_its_function(spark: SparkSession) -> None:
         ((-1,), "the number of partitions must be from 1 to 2147483647, not -1"),
         ((2**31,), "the number of partitions must be from 1 to 2147483647, not 2147483648"),
         (("12",), "the number of partitions must be a whole number from 1 to 2147483647, not '12'"),
-        ((12, "jav"), 'there is no client "jav"; known: '),
+        ((12, "jav"), 'there is no client "jav"; did you mean java?'),
         ((12, "java", "java:lnog"), 'there is no key type "java:lnog"; known: '),
     ],
 )

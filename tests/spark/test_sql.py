@@ -50,6 +50,18 @@ def test_literals(spark: SparkSession) -> None:
     assert list(row.first()) == [10, 10, 10, 10, 10, 4, 6, None, -790332482, 506863552, None]
 
 
+def test_the_client_may_differ_by_row(spark: SparkSession) -> None:
+    clients = pw.clients()["client"].to_pylist()
+    rows = spark.sql(
+        "SELECT client, key, kafka_partition(key, 7, client) AS partition "
+        f"FROM (SELECT explode(array({', '.join(map(repr, clients))})) AS client), "
+        "(SELECT explode(array('TT0124', '', CAST(NULL AS STRING))) AS key)"
+    ).collect()
+    assert len(rows) == 3 * len(clients)
+    for row in rows:
+        assert row.partition == pw.partition_for_key(row.key, 7, row.client), (row.client, row.key)
+
+
 def test_n_and_the_key_type_may_differ_by_row(spark: SparkSession, records: dict[str, Any]) -> None:
     given = spark.sql(
         "SELECT key, n, kafka_partition(key, n, 'java', kind) AS partition FROM records"
@@ -100,7 +112,7 @@ def test_where_only_deterministic_functions_may_stand(spark: SparkSession, recor
             "kafka_partition takes a key and n, the topic's number of partitions, and n is",
         ),
         ("kafka_partition('a', 12, NULL)", "kafka_partition: client is NULL"),
-        ("kafka_partition('a', 12, 'jav')", 'there is no client "jav"; known: java'),
+        ("kafka_partition('a', 12, 'jav')", 'there is no client "jav"; did you mean java?'),
         ("kafka_partition('a', 12, 'java', 'x')", 'there is no key type "x"; known: utf8, '),
         ("kafka_partition(42, 12)", "int32 has no key bytes of its own: name the key type that its producer"),
         ("kafka_murmur2(42)", "int32 has no key bytes of its own: name the key type that its producer"),

@@ -77,14 +77,19 @@ def _partitions(report: Report) -> Table:
 
 def _null_keys(report: Report) -> str:
     if not report.null_keys:
-        return "no record has a null key"
-    words = f"{report.null_keys:,} records have a null key and were left to the producer"
+        return f"no record has a {_unplaced(report)}"
+    words = f"{report.null_keys:,} records have a {_unplaced(report)} and were left to the producer"
     if report.target.startswith("parquet:"):
-        return f"{report.null_keys:,} records have a null key and stand in {report.topic}-null"
+        return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {report.topic}-null"
     if report.checks is None:
         return words
     used = sum(1 for part in report.partitions if part.null_keys)
     return f"{words}, which put them into {used} of {report.n} partitions"
+
+
+def _unplaced(report: Report) -> str:
+    """What a key is that the report's client does not go by."""
+    return "null key" if report.client == "java" else f"key that {report.client} does not go by"
 
 
 def _heaviest(report: Report) -> Table:

@@ -225,10 +225,10 @@ def _counted(frame: DataFrame, *columns: Column) -> dict[str, int]:
 
 
 def _out_of_order(pairs: DataFrame) -> int:
-    """How many records with a key stand before one of the same key that the source has before them."""
+    """How many records that the client places stand before one of the same key that the source has before them."""
     place = F.struct("file", "row")
     same_key = Window.partitionBy("partition", "key").orderBy("offset")
-    keyed = pairs.where(F.col("wanted") & F.col("copies").isNotNull() & F.col("key").isNotNull())
+    keyed = pairs.where(F.col("wanted") & F.col("copies").isNotNull() & F.col("asked").isNotNull())
     return keyed.withColumn("before", F.lag(place).over(same_key)).where(F.col("before") > place).count()
 
 

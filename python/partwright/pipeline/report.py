@@ -21,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True)
 class PartitionShare:
-    """What one partition was given by key: null keys are not in it.
+    """What one partition was given by key: records that the client does not place by key are not in it.
 
     Attributes:
         partition: Its number.
@@ -53,8 +53,8 @@ class Report:
 
     Attributes:
         records: Records read, placed and written.
-        keyed: Those with a key.
-        null_keys: Those without, left to the producer.
+        keyed: Those that the client places by their key.
+        null_keys: Those that it does not, left to the producer: null keys, of some clients empty ones too.
         keys: Different keys.
         bytes: All keys' and values' bytes.
         largest_share: The largest partition's share of the keyed records, 0 to 1.

@@ -347,6 +347,11 @@ class _Run:
         if self.settings.key_type == "confluent:strip-id":
             self.notes.append("no proof by the Java producer: it hashes a schema registry's header too")
             return None
+        if not self.settings.agrees_with_java:
+            self.notes.append(
+                f"no proof by the Java producer: client {self.settings.client} puts keys elsewhere"
+            )
+            return None
         topic = KafkaTopic(self.target.bootstrap_servers, f"{self.source.topic[:200]}.proof-{self.run.hex()}")
         try:
             with self.steps("let the Java producer choose"), refused_by_spark("the proof cannot be written"):

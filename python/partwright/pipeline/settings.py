@@ -84,6 +84,11 @@ class Settings:
 
     DEFAULT_PARTITIONS = 12
 
+    @property
+    def agrees_with_java(self) -> bool:
+        """Whether the client puts every key where a Java producer does."""
+        return any(row["client"] == self.client and row["agrees_with_java"] for row in _core.clients())
+
     def __post_init__(self) -> None:
         """Refuses what no run could do.
 

@@ -41,11 +41,11 @@ def partition_for_key(
         col: The keys, by name or as a Column: a string or binary, or under a `java:` key type numbers and
             booleans.
         n: How many partitions the topic has, 1 to 2^31-1.
-        client: The client profile; `java`.
+        client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
 
     Returns:
-        An int column, null where the key is null.
+        An int column, null where the client does not go by the key.
 
     Raises:
         PartwrightError: `n` out of range, an unknown client or key type, `col` of another type: at once.

@@ -36,9 +36,9 @@ def kafka_layout(
 ) -> Callable[[DataFrame], DataFrame]:
     """For `df.transform`: the exact partition, partition i in Spark's task i, sorted within; one shuffle.
 
-    A task that writes to Kafka then writes to one partition, in order.  Rows without a key keep a null
-    `partition` (the producer chooses) and are dealt out over all tasks by a hash of the row, so that a task
-    that runs again deals them the same way; Spark alone would put them all into task 0.
+    A task that writes to Kafka then writes to one partition, in order.  Rows that the client does not place
+    by key keep a null `partition` (the producer chooses) and are dealt out over all tasks by a hash of the
+    row, so that a task that runs again deals them the same way; Spark alone would put them all into task 0.
 
     Args:
         key: The column of the keys, by name or as a Column.

@@ -48,7 +48,7 @@ def with_partition(
         seed: See `value`.
 
     Returns:
-        `df` with one column more, null where the key is null: Spark's Kafka sink leaves such a row to the
+        `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a row to the
         producer.
 
     Raises:
