@@ -48,8 +48,8 @@ def with_partition(
         seed: See `value`.
 
     Returns:
-        `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a row to the
-        producer.
+        `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
+        row to the producer.
 
     Raises:
         KeyTypeError: The key's type has no key bytes under this key type.
