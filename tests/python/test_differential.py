@@ -1,4 +1,4 @@
-"""Random keys, each answered by Kafka's own Java client and by us.
+"""Random keys, each answered by the real client and by us.
 
 The golden files hold what was thought of; this holds what was not. The seed is printed with a failure, and
 PARTWRIGHT_SEED repeats it.
@@ -7,13 +7,10 @@ PARTWRIGHT_SEED repeats it.
 from __future__ import annotations
 
 import base64
-import importlib.util
 import os
 import random
 import secrets
 import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,13 +19,20 @@ import pytest
 import partwright as pw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
-REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 KEYS = 200_000
 LARGEST_N = 2**31 - 1
+CLIENT_KEYS = 24_000
+LONGEST_CLIENT_KEY = 80
+LARGEST_TOPIC = 5000
+# These give a key of no bytes to any partition.
+EMPTY_IS_NULL = {"librdkafka", "kafka-go:crc32"}
+# Of strings alone.
+STRING_HASH = "java:string-hash"
 
 COLUMNS: list[Callable[[Sequence[bytes]], Any]] = [
     lambda keys: pa.array(keys, pa.binary()),
@@ -41,16 +45,13 @@ COLUMNS: list[Callable[[Sequence[bytes]], Any]] = [
 
 
 @pytest.fixture(scope="module")
-def java(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command that runs a program of tests/reference/java."""
-    spec = importlib.util.spec_from_file_location("partwright_generate", REFERENCE / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = generate  # its dataclass looks itself up
-    spec.loader.exec_module(generate)
-    command: list[str] = generate.build_java(tmp_path_factory.mktemp("java"))
-    return command
+def commands(
+    reference: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, list[str]]:
+    """By client, the command that runs the programs of its runtime."""
+    generate = reference("generate")
+    built = generate.build(generate.CLIENTS, tmp_path_factory.mktemp("reference"))
+    return {client.name: [*command, client.answers] for client, command in built}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def random_counts(draw: random.Random) -> list[int]:
     return [1, LARGEST_N, *small, *middle, *any_size]
 
 
-def test_random_keys_go_where_the_java_client_puts_them(java: list[str], seed: int) -> None:
+def test_random_keys_go_where_the_java_client_puts_them(commands: Mapping[str, list[str]], seed: int) -> None:
     print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
     draw = random.Random(seed)  # noqa: S311 - a test wants to be repeated
     counts = random_counts(draw)
@@ -85,7 +86,11 @@ def test_random_keys_go_where_the_java_client_puts_them(java: list[str], seed: i
         f"{base64.b64encode(key).decode()} {counts[at % len(counts)]}\n" for at, key in enumerate(keys)
     )
     done = subprocess.run(
-        [*java, "partwright.HashingAnswers"], input=questions, capture_output=True, text=True, check=True
+        [*commands["java"][:-1], "partwright.HashingAnswers"],
+        input=questions,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     answers = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
     assert len(answers) == KEYS
@@ -104,3 +109,62 @@ def test_random_keys_go_where_the_java_client_puts_them(java: list[str], seed: i
                 differing.append(f"key {key.hex()} n {n}: Java {said}, we {(hash_, partition)}")
     assert compared == KEYS
     assert not differing, f"{len(differing)} of {KEYS} differ, seed {seed}:\n" + "\n".join(differing[:10])
+
+
+def random_client_key(draw: random.Random) -> bytes:
+    """Bytes of any kind, or the UTF-8 of characters of any kind, as long as it is no longer than they are."""
+    length = draw.randint(0, LONGEST_CLIENT_KEY)
+    if draw.random() < 0.5:
+        return (
+            bytes(draw.choices([0x00, 0x7F, 0x80, 0xFF], k=length))
+            if draw.random() < 0.1
+            else draw.randbytes(length)
+        )
+    highest = draw.choice([0x7F, 0x7FF, 0xD7FF, 0x1F64F])
+    characters = [chr(draw.randint(0x20, highest)) for _ in range(length)]
+    return "".join(characters).encode(errors="replace")[:length].decode(errors="ignore").encode()
+
+
+@pytest.mark.parametrize(
+    "client",
+    ["java", "librdkafka", "sarama", "kafka-go", "franz-go", "kafkajs", "kafka-python", "aiokafka"],
+)
+def test_random_keys_go_where_each_client_puts_them(
+    client: str, reference: Callable[[str], ModuleType], commands: Mapping[str, list[str]], seed: int
+) -> None:
+    print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
+    draw = random.Random(seed)  # noqa: S311 - a test wants to be repeated
+    counts = [1, 2, 3, 7, *(draw.randint(1, LARGEST_TOPIC) for _ in range(36))]
+    keys = [random_client_key(draw) for _ in range(CLIENT_KEYS)]
+    questions = [(key, counts[at % len(counts)]) for at, key in enumerate(keys)]
+    said = reference("answers").ask(commands[client], questions)
+    differing = []
+    compared = 0
+    for which, profile in enumerate(said.profiles):
+        for at, n in enumerate(counts):
+            asked = zip(keys[at :: len(counts)], said.partitions[at :: len(counts)], strict=True)
+            placed = [(key, answer[which]) for key, answer in asked]
+            if profile == STRING_HASH:
+                assert all((partition is not None) == is_text(key) for key, partition in placed)
+                placed = [(key, chosen) for key, chosen in placed if chosen is not None and chosen >= 0]
+                column = pa.array([key.decode() for key, _ in placed], pa.string())
+            else:
+                column = COLUMNS[at % len(COLUMNS)]([key for key, _ in placed])
+            ours = pw.partition_for_key(column, n, client=profile).to_pylist()
+            for (key, theirs), partition in zip(placed, ours, strict=True):
+                expected = None if not key and profile in EMPTY_IS_NULL else theirs
+                compared += 1
+                if partition != expected:
+                    differing.append(f"key {key.hex()} n {n}: {profile} {expected}, we {partition}")
+    # Half of the keys are bytes, and hardly any of these are text.
+    assert compared >= (len(said.profiles) - (0.6 if STRING_HASH in said.profiles else 0)) * CLIENT_KEYS
+    assert not differing, f"{len(differing)} of {compared} differ, seed {seed}:\n" + "\n".join(differing[:10])
+
+
+def is_text(key: bytes) -> bool:
+    """As Java decides it: no surrogates, nothing overlong."""
+    try:
+        key.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -3,7 +3,8 @@
 `python tests/reference/generate.py` (or with `--check`) builds the programs beside this file in a temporary
 folder, lets them write every golden file there and compares: it ends with 0 where all are equal, 1 and a
 summary where they differ, 2 and a sentence where a tool is missing or a program does not build.
-`--write` puts what the clients said into tests/golden.
+`--write` puts what the clients said into tests/golden. `--build DIR` builds there and compares nothing: for each
+client it prints a line of JSON, the command that answers questions.
 
 Standard library only: it runs before anything of the project is built.
 """
@@ -12,69 +13,67 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import os
-import re
+import json
 import shutil
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from answers import golden
+from builds import SHOWN_LINES, CannotAskError, build_go, build_java, build_node, build_python, run
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-REFERENCE = Path(__file__).resolve().parent
-GOLDEN = REFERENCE.parent / "golden"
-OLDEST_JDK = 17
-SHOWN_LINES = 20
+    Build = Callable[[Path], Sequence[str]]
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 SHOWN_WIDTH = 160
-
-
-class CannotAskError(Exception):
-    """A client cannot be asked on this machine; the message says why, and what to install."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """One real client: how its programs are built, and which golden file each of them writes."""
+    """One real client: how its programs are built, and which of them says what."""
 
     name: str
-    build: Callable[[Path], Sequence[str]]
-    """Builds in the folder given; the command that it returns takes a program's name and its arguments."""
-    writes: Mapping[str, str]
+    build: Build
+    answers: str
+    """The program, or the program's argument, that answers questions, as `answers.py` says."""
+    writes: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that writes it to the path that is its one argument."""
 
 
-def build_java(folder: Path) -> list[str]:
-    """Compiles the Maven program of `java/` into the folder, with the jars that it needs beside it."""
-    java, javac, mvn = (_java_tool("java"), _java_tool("javac"), shutil.which("mvn"))
-    if java is None or javac is None:
-        raise CannotAskError(f"Kafka's Java client needs a JDK: install JDK {OLDEST_JDK} or later.")
-    if mvn is None:
-        raise CannotAskError("Kafka's Java client is built with Maven: install Maven 3.8 or later (mvn).")
-    version = _run([javac, "-version"]).strip()
-    found = re.search(r"javac (\d+)", version)
-    if found is None or int(found[1]) < OLDEST_JDK:
-        raise CannotAskError(f"Kafka's Java client needs JDK {OLDEST_JDK} or later; found {version}.")
-    pom = REFERENCE / "java" / "pom.xml"
-    target = folder / "java"
-    quiet = ["-q", "-B", "-Dstyle.color=never"]
-    _run([mvn, *quiet, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
-    classpath = os.pathsep.join([str(target / "classes"), str(target / "lib" / "*")])
-    return [java, "-cp", classpath]
+CLIENTS = (
+    Client("java", build_java, "partwright.ClientAnswers", {"hashing.json": "partwright.HashingVectors"}),
+    Client("librdkafka", build_python, "librdkafka"),
+    Client("sarama", build_go, "sarama"),
+    Client("kafka-go", build_go, "kafka-go"),
+    Client("franz-go", build_go, "franz-go"),
+    Client("kafkajs", build_node, "kafkajs"),
+    Client("kafka-python", build_python, "kafka-python"),
+    Client("aiokafka", build_python, "aiokafka"),
+)
 
 
-CLIENTS = (Client("java", build_java, {"hashing.json": "partwright.HashingVectors"}),)
+def build(clients: Sequence[Client], folder: Path) -> Iterator[tuple[Client, list[str]]]:
+    """Each client with the command of its runtime, which is built once, when its first client's turn has come."""
+    built: dict[Build, list[str]] = {}
+    for client in clients:
+        if client.build not in built:
+            built[client.build] = list(client.build(folder))
+        yield client, built[client.build]
 
 
-def generate(client: Client, work: Path, golden: Path) -> list[str]:
+def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
     """Lets a client write its golden files into a folder; returns their names."""
-    command = client.build(work)
     for name, program in client.writes.items():
-        _run([*command, program, str(golden / name)])
-    return list(client.writes)
+        run([*command, program, str(folder / name)])
+    name = f"clients/{client.name}.json"
+    (folder / "clients").mkdir(exist_ok=True)
+    (folder / name).write_text(golden([*command, client.answers]), encoding="ascii")
+    return [*client.writes, name]
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:
@@ -102,9 +101,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="compare with tests/golden; the default")
     mode.add_argument("--write", action="store_true", help="write tests/golden")
+    mode.add_argument("--build", type=Path, metavar="DIR", help="build into a folder, print the commands")
     names = [client.name for client in CLIENTS]
     parser.add_argument("--client", action="append", choices=names, help="only this client; may be repeated")
     chosen = parser.parse_args(arguments)
+    clients = [client for client in CLIENTS if not chosen.client or client.name in chosen.client]
+    try:
+        if chosen.build:
+            chosen.build.mkdir(parents=True, exist_ok=True)
+            for client, command in build(clients, chosen.build.resolve()):
+                sys.stdout.write(f"{json.dumps([*command, client.answers])}\n")
+            return 0
+        return _compare(clients, write=chosen.write)
+    except CannotAskError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+
+
+def _compare(clients: Sequence[Client], *, write: bool) -> int:
     found: list[str] = []
     equal: list[str] = []
     with tempfile.TemporaryDirectory(prefix="partwright-golden-") as folder:
@@ -112,42 +126,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fresh = Path(folder) / "golden"
         work.mkdir()
         fresh.mkdir()
-        for client in CLIENTS:
-            if chosen.client and client.name not in chosen.client:
-                continue
-            try:
-                written = generate(client, work, fresh)
-            except CannotAskError as error:
-                sys.stderr.write(f"{error}\n")
-                return 2
-            for name in written:
+        for client, command in build(clients, work):
+            for name in generate(client, command, fresh):
                 difference = differences(name, fresh / name, GOLDEN / name)
                 (found if difference else equal).append(difference or name)
-                if chosen.write and difference:
-                    GOLDEN.mkdir(exist_ok=True)
+                if write and difference:
+                    (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(fresh / name, GOLDEN / name)
     sys.stdout.writelines(found)
     sys.stdout.writelines(f"{name}: the client says the same\n" for name in equal)
-    if found and chosen.write:
+    if found and write:
         sys.stdout.write(f"Written to {GOLDEN}.\n")
-    return 1 if found and not chosen.write else 0
-
-
-def _java_tool(name: str) -> str | None:
-    """The JDK's tool that Maven would use too: JAVA_HOME's, else the one on PATH."""
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which(name, path=str(Path(home) / "bin")) if home else shutil.which(name)
-
-
-def _run(command: Sequence[str]) -> str:
-    """Standard output of a command; where it fails, the error shows what it said."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        # Maven resets the colours even where it uses none.
-        said = re.sub(r"\x1b\[\d*m", "", done.stdout + done.stderr).strip().splitlines()
-        failure = f"{Path(command[0]).name} ended with {done.returncode} and said:"
-        raise CannotAskError("\n".join([failure, *said[:SHOWN_LINES]]))
-    return done.stdout
+    return 1 if found and not write else 0
 
 
 if __name__ == "__main__":

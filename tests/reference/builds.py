@@ -1,0 +1,118 @@
+"""Builds the programs that ask the clients, each runtime's in a folder of its own; nothing stays beside the sources.
+
+What a build function returns is a command; the name of one of the runtime's programs or clients goes behind it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REFERENCE = Path(__file__).resolve().parent
+OLDEST_JDK = 17
+OLDEST_NODE = 20
+SHOWN_LINES = 20
+
+
+class CannotAskError(Exception):
+    """A client cannot be asked on this machine; the message says why, and what to install."""
+
+
+def build_java(folder: Path) -> list[str]:
+    """Compiles the Maven program of `java/` into the folder, with the jars that it needs beside it."""
+    java, javac, mvn = (_java_tool("java"), _java_tool("javac"), shutil.which("mvn"))
+    if java is None or javac is None:
+        raise CannotAskError(f"Kafka's Java client needs a JDK: install JDK {OLDEST_JDK} or later.")
+    if mvn is None:
+        raise CannotAskError("Kafka's Java client is built with Maven: install Maven 3.8 or later (mvn).")
+    version = run([javac, "-version"]).strip()
+    found = re.search(r"javac (\d+)", version)
+    if found is None or int(found[1]) < OLDEST_JDK:
+        raise CannotAskError(f"Kafka's Java client needs JDK {OLDEST_JDK} or later; found {version}.")
+    pom = REFERENCE / "java" / "pom.xml"
+    target = folder / "java"
+    quiet = ["-q", "-B", "-Dstyle.color=never"]
+    run([mvn, *quiet, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
+    classpath = os.pathsep.join([str(target / "classes"), str(target / "lib" / "*")])
+    return [java, "-cp", classpath]
+
+
+def build_go(folder: Path) -> list[str]:
+    """Compiles the one program of `go/`, which holds every Go client."""
+    go = shutil.which("go")
+    if go is None:
+        oldest = re.search(
+            r"^go (\S+)$", (REFERENCE / "go" / "go.mod").read_text(encoding="utf-8"), re.MULTILINE
+        )
+        raise CannotAskError(
+            f"The Go clients are built with Go: install Go {oldest and oldest[1]} or later (go)."
+        )
+    program = folder / "go" / "answers"
+    run(
+        [
+            go,
+            "-C",
+            str(REFERENCE / "go"),
+            "build",
+            "-mod=readonly",
+            "-buildvcs=false",
+            "-o",
+            str(program),
+            ".",
+        ]
+    )
+    return [str(program)]
+
+
+def build_node(folder: Path) -> list[str]:
+    """Installs what `node/` locks, beside a copy of its program."""
+    node, npm = (shutil.which("node"), shutil.which("npm"))
+    if node is None or npm is None:
+        raise CannotAskError(f"kafkajs runs on Node: install Node {OLDEST_NODE} or later with npm.")
+    version = run([node, "--version"]).strip()
+    found = re.match(r"v(\d+)\.", version)
+    if found is None or int(found[1]) < OLDEST_NODE:
+        raise CannotAskError(f"kafkajs is asked with Node {OLDEST_NODE} or later; found {version}.")
+    target = folder / "node"
+    target.mkdir()
+    for name in ["package.json", "package-lock.json", "answers.js"]:
+        shutil.copyfile(REFERENCE / "node" / name, target / name)
+    quiet = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+    run([npm, "ci", "--prefix", str(target), *quiet])
+    return [node, str(target / "answers.js")]
+
+
+def build_python(folder: Path) -> list[str]:
+    """Installs what `python/` locks into an environment of its own."""
+    target = folder / "python"
+    python = target / ("Scripts" if os.name == "nt" else "bin") / "python"
+    run([sys.executable, "-m", "venv", str(target)])
+    requirements = REFERENCE / "python" / "requirements.txt"
+    locked = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(requirements)]
+    run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked])
+    return [str(python), str(REFERENCE / "python" / "answers.py")]
+
+
+def run(command: Sequence[str], asked: str = "") -> str:
+    """Standard output of a command that is asked something; where it fails, the error shows what it said."""
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        # Maven resets the colours even where it uses none.
+        said = re.sub(r"\x1b\[\d*m", "", done.stdout + done.stderr).strip().splitlines()
+        failure = f"{Path(command[0]).name} ended with {done.returncode} and said:"
+        raise CannotAskError("\n".join([failure, *said[:SHOWN_LINES]]))
+    return done.stdout
+
+
+def _java_tool(name: str) -> str | None:
+    """The JDK's tool that Maven would use too: JAVA_HOME's, else the one on PATH."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(name, path=str(Path(home) / "bin")) if home else shutil.which(name)
