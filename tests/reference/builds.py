@@ -85,7 +85,7 @@ def build_node(folder: Path) -> list[str]:
     target.mkdir()
     for name in ["package.json", "package-lock.json", "answers.js"]:
         shutil.copyfile(REFERENCE / "node" / name, target / name)
-    quiet = ["--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+    quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
     run([npm, "ci", "--prefix", str(target), *quiet])
     return [node, str(target / "answers.js")]
 
