@@ -199,8 +199,8 @@ const SARAMA: Profile = Profile {
     null_key: RANDOM_AVAILABLE,
     empty_key: Keyless::Hashed,
     library: "github.com/IBM/sarama",
-    version: "1.60.1",
-    source: "NewHashPartitioner",
+    version: "1.61.1",
+    source: "sarama.NewConfig().Producer.Partitioner",
     setting: Some("config.Producer.Partitioner = sarama.NewMurmur2Partitioner"),
 };
 
@@ -210,8 +210,8 @@ const KAFKA_GO: Profile = Profile {
     null_key: ROUND_ROBIN,
     empty_key: Keyless::Hashed,
     library: "github.com/segmentio/kafka-go",
-    version: "0.4.50",
-    source: "Hash",
+    version: "0.4.51",
+    source: "kafka.Hash{}",
     setting: Some("kafka.Writer{Balancer: kafka.Murmur2Balancer{}}"),
 };
 
@@ -221,8 +221,8 @@ const FRANZ_GO: Profile = Profile {
     null_key: STICKY,
     empty_key: Keyless::Hashed,
     library: "github.com/twmb/franz-go",
-    version: "1.21.5",
-    source: "UniformBytesPartitioner",
+    version: "1.22.2",
+    source: "kgo.NewClient().OptValue(kgo.RecordPartitioner)",
     setting: None,
 };
 
@@ -233,7 +233,7 @@ const KAFKAJS: Profile = Profile {
     empty_key: Keyless::Hashed,
     library: "kafkajs",
     version: "2.2.4",
-    source: "Partitioners.DefaultPartitioner",
+    source: "Partitioners.DefaultPartitioner()",
     setting: None,
 };
 
@@ -247,8 +247,6 @@ const PROFILES: &[Profile] = &[
         name: "java:string-hash",
         rule: Rule::StringHash,
         null_key: Keyless::Chosen("none: key.hashCode() fails"),
-        library: "java.lang.String",
-        version: "17",
         source: "Math.abs(key.hashCode()) % n",
         setting: Some("without partitioner.class=..., the producer hashes the key's bytes"),
         ..JAVA
@@ -296,14 +294,19 @@ const PROFILES: &[Profile] = &[
     Profile {
         name: "sarama:reference",
         rule: Rule::Fnv1aReference,
-        source: "NewReferenceHashPartitioner",
+        source: "sarama.NewReferenceHashPartitioner",
         ..SARAMA
     },
-    Profile { name: "sarama:crc32", rule: Rule::Crc32, source: "NewConsistentCRCHashPartitioner", ..SARAMA },
+    Profile {
+        name: "sarama:crc32",
+        rule: Rule::Crc32,
+        source: "sarama.NewConsistentCRCHashPartitioner",
+        ..SARAMA
+    },
     Profile {
         name: "sarama:murmur2",
         rule: Rule::Murmur2,
-        source: "NewMurmur2Partitioner",
+        source: "sarama.NewMurmur2Partitioner",
         setting: None,
         ..SARAMA
     },
@@ -312,7 +315,7 @@ const PROFILES: &[Profile] = &[
         name: "kafka-go:reference",
         rule: Rule::Fnv1aReference,
         null_key: RANDOM,
-        source: "ReferenceHash",
+        source: "kafka.ReferenceHash{}",
         ..KAFKA_GO
     },
     Profile {
@@ -320,14 +323,14 @@ const PROFILES: &[Profile] = &[
         rule: Rule::Crc32,
         null_key: RANDOM,
         empty_key: RANDOM,
-        source: "CRC32Balancer",
+        source: "kafka.CRC32Balancer{}",
         ..KAFKA_GO
     },
     Profile {
         name: "kafka-go:murmur2",
         rule: Rule::Murmur2,
         null_key: RANDOM,
-        source: "Murmur2Balancer",
+        source: "kafka.Murmur2Balancer{}",
         setting: None,
         ..KAFKA_GO
     },
@@ -335,14 +338,14 @@ const PROFILES: &[Profile] = &[
     Profile {
         name: "franz-go:sarama-crc32",
         rule: Rule::Crc32,
-        source: "SaramaHasher(crc32.ChecksumIEEE)",
+        source: "kgo.StickyKeyPartitioner(kgo.SaramaHasher(crc32.ChecksumIEEE))",
         setting: FRANZ_GO_SETTING,
         ..FRANZ_GO
     },
     Profile {
         name: "franz-go:sarama-compat",
         rule: Rule::Fnv1a,
-        source: "SaramaCompatHasher(fnv32a)",
+        source: "kgo.StickyKeyPartitioner(kgo.SaramaCompatHasher(fnv32a))",
         setting: FRANZ_GO_SETTING,
         ..FRANZ_GO
     },
@@ -350,7 +353,7 @@ const PROFILES: &[Profile] = &[
     Profile {
         name: "kafkajs:legacy",
         rule: Rule::KafkajsLegacy,
-        source: "Partitioners.LegacyPartitioner",
+        source: "Partitioners.LegacyPartitioner()",
         setting: Some("createPartitioner: Partitioners.DefaultPartitioner"),
         ..KAFKAJS
     },
@@ -359,7 +362,7 @@ const PROFILES: &[Profile] = &[
         null_key: RANDOM_AVAILABLE,
         library: "kafka-python",
         version: "3.0.12",
-        source: "DefaultPartitioner",
+        source: "DefaultPartitioner().partition",
         ..JAVA
     },
     Profile {
@@ -367,7 +370,7 @@ const PROFILES: &[Profile] = &[
         null_key: RANDOM_AVAILABLE,
         library: "aiokafka",
         version: "0.14.0",
-        source: "DefaultPartitioner",
+        source: "DefaultPartitioner()",
         ..JAVA
     },
 ];
