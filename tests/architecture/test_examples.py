@@ -18,6 +18,7 @@ MODULES = [
     "partwright.hashing",
     "partwright.clients",
     "partwright.java",
+    "partwright.kafka.partitioners",
     "partwright.spark.errors",
     "partwright.cli.options",
     "partwright.pipeline.settings",
