@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_WIDTH = 160
+_WIDTH = 120
 _BOOLEANS = {"true": True, "false": False}
 
 
