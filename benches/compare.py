@@ -130,6 +130,7 @@ def _kernel(results: Results) -> Iterator[Line]:
             names.append((f"scalar_{rule}", "scalar, keys apart"))
             if rule == "partition":
                 names.append(("memcpy", "memory copy"))
+                names.extend((f"client/{client}", f"client {client}, {first}") for client in LAB["clients"])
             ours = results.criterion.get((case["name"], f"{rule}/{first}"))
             for name, what in names:
                 if (found := results.criterion.get((case["name"], name))) is None:

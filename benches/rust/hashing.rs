@@ -25,6 +25,7 @@ struct Lab {
     n: i64,
     rows: Rows,
     checked_rows: usize,
+    clients: Vec<String>,
     calls: Call,
     cases: Vec<Case>,
 }
@@ -110,6 +111,14 @@ fn kernel(criterion: &mut Criterion, lab: &Lab, case: &Case, n: Partitions) -> O
         });
         group.bench_function(BenchmarkId::new("murmur2", layout.name()), |bencher| {
             bencher.iter(|| columnar::murmur2(black_box(&column), key_type));
+        });
+    }
+
+    let column = case.layouts.first().ok_or("a case has layouts")?.column(&keys)?;
+    for name in &lab.clients {
+        let client: Client = name.parse()?;
+        group.bench_function(BenchmarkId::new("client", name), |bencher| {
+            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, client, key_type));
         });
     }
 
