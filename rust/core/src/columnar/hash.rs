@@ -5,7 +5,7 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use super::keys::key_column;
 use super::layout::KeyColumn;
-use crate::hashing::{self, Client, KeyType, Keyless, Partitions, Rule, refusal};
+use crate::hashing::{self, Client, KeyType, Keyless, Partitions, Rule};
 use crate::{Error, Result};
 
 /// Kafka's murmur2 of each key, null where the key is null.
@@ -111,5 +111,5 @@ fn refuse_negative(keys: &KeyColumn, n: Partitions, placed: &Int32Array) -> Resu
         placed.iter().enumerate().find_map(|(row, partition)| Some((row, partition.filter(|it| *it < 0)?)));
     let Some((row, partition)) = negative else { return Ok(()) };
     let key = keys.key(row)?.unwrap_or_default();
-    Err(Error::Value { row, reason: refusal(key, n, partition) })
+    Err(Error::Value { row, reason: Client::refusal(key, n, partition) })
 }

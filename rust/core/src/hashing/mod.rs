@@ -15,7 +15,6 @@ pub use fnv1a::fnv1a;
 pub use kafkajs_legacy::kafkajs_legacy;
 pub use key_type::KeyType;
 pub use murmur2::murmur2;
-pub(crate) use profile::refusal;
 pub use profile::{Client, Keyless, Profile};
 pub use rule::{Rule, Steps};
 pub use string_hash::string_hash;

@@ -104,8 +104,21 @@ impl Client {
         let Some(key) = self.hashed(key) else { return Ok(None) };
         match self.0.rule.partition(key, n) {
             partition @ 0.. => Ok(Some(partition)),
-            partition => Err(Error::Key { reason: refusal(key, n, partition) }),
+            partition => Err(Error::Key { reason: Self::refusal(key, n, partition) }),
         }
+    }
+
+    /// Why a key has no partition: what `partition` is in its stead says it.
+    pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
+        let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
+        if partition == i32::MIN {
+            return format!("java:string-hash hashes text, and the key {shown:?} is not UTF-8");
+        }
+        format!(
+            "the key {shown:?} has the hashCode -2147483648, whose Math.abs is negative: by {} partitions it gives {partition}, \
+             and a producer with this partitioner fails",
+            n.get()
+        )
     }
 
     /// The bytes that are hashed, `None` where the client chooses without the key.
@@ -117,19 +130,6 @@ impl Client {
         };
         (treatment == Keyless::Hashed).then_some(key)
     }
-}
-
-/// Why a key has no partition: what `partition` is in its stead says it.
-pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
-    let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
-    if partition == i32::MIN {
-        return format!("java:string-hash hashes text, and the key {shown:?} is not UTF-8");
-    }
-    format!(
-        "the key {shown:?} has the hashCode -2147483648, whose Math.abs is negative: by {} partitions it gives {partition}, \
-         and a producer with this partitioner fails",
-        n.get()
-    )
 }
 
 impl fmt::Display for Client {
