@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright import _core
+from partwright.errors import KeyTypeError
 from partwright.hashing import encode
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def which(
         That profile's number is negative where Java's own is, which is where such a producer fails.
 
     Raises:
-        KeyTypeError: The key has no bytes under this key type.
+        KeyTypeError: The key has no bytes under this key type, or is a column.
         PartwrightError: `n` out of range, an unknown client or key type.
 
     Examples:
@@ -132,6 +133,10 @@ def placements(
     """
     _core.check(n, "java" if client is None else client, key_type)
     key_bytes = encode(key, key_type)
+    if not isinstance(key_bytes, bytes | None):
+        raise KeyTypeError(
+            f"one key is looked up, not {type(key).__name__}: partition_for_key takes a column"
+        )
     chosen = [row for row in _core.clients() if client in {None, row["client"]}]
     return [_placement(row, key_bytes, n, key_type) for row in chosen]
 

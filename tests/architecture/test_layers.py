@@ -222,7 +222,7 @@ ARROWS: dict[str, set[str]] = {
     "folders": set(),
     "_arrow": {"errors"},
     "hashing": {"_core", "_arrow", "errors"},
-    "clients": {"_core", "hashing"},
+    "clients": {"_core", "hashing", "errors"},
     "java": {"errors"},
     "jars": {"errors", "folders"},
     "spark": {"hashing", "errors", "jars", "java"},

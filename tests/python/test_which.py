@@ -236,6 +236,14 @@ def test_one_client_may_be_asked_for() -> None:
         pw.which("a", 3, "sarma")
 
 
+@pytest.mark.parametrize("keys", [["a"], pa.array(["a"]), pa.chunked_array([["a"]]), ()])
+def test_a_column_is_refused(keys: Any) -> None:
+    with pytest.raises(
+        pw.KeyTypeError, match=r"one key is looked up, not .*: partition_for_key takes a column"
+    ):
+        pw.which(keys, 3)
+
+
 def test_every_key_type_is_named() -> None:
     assert key_types()[0] == "utf8"
     assert len(key_types()) == 11
