@@ -1,4 +1,4 @@
-//! The rules over Arrow columns: key bytes are read where they lie, 4 bytes a row come out, null in is null out.
+//! The rules over Arrow columns: key bytes are read where they lie, 4 bytes a row come out, null where there is no answer.
 //!
 //! | a column may be | its key type by default |
 //! | --- | --- |
