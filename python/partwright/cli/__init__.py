@@ -18,8 +18,10 @@ __all__ = ["main"]
 # The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
 _COMMANDS = {
     "broker": "The embedded single-node Kafka: start, status, stop.",
-    "which": "Where each client puts a key, and why.",
+    "check": "Is every record of a file or a topic in the partition that its client gives it?",
+    "place": "Add to each record of a file the partition that a client gives it.",
     "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",
+    "which": "Where each client puts a key, and why.",
 }
 
 

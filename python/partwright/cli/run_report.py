@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from partwright.cli.tables import bar, heaviest_keys, right_table, stdout_console
+
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from partwright.pipeline.report import Report
 
 __all__ = ["print_report"]
 
-_BAR = 16
-_WIDTH = 160
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _WORDS = {
     "lost": "lost",
@@ -32,8 +32,7 @@ _WORDS = {
 
 def print_report(report: Report) -> None:
     """Prints the whole report."""
-    # A terminal's width is kept; a pipe's is whatever the report needs.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    console = stdout_console()
     console.print(
         f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
         f"{report.n} partitions as client [bold]{report.client}[/] chooses them"
@@ -46,19 +45,18 @@ def print_report(report: Report) -> None:
     )
     console.print(_null_keys(report))
     console.print()
-    console.print(_heaviest(report))
+    heaviest = [(heavy.key, heavy.records, heavy.partition) for heavy in report.heaviest_keys[:5]]
+    console.print(heaviest_keys(heaviest, report.keyed, "records"))
     console.print(_steps(report))
     _print_verdict(console, report)
 
 
 def _partitions(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("partition", "records", "keys", "bytes", "share"):
-        table.add_column(name, justify="right")
+    table = right_table("partition", "records", "keys", "bytes", "share")
     table.add_column("")
     if report.checks is not None and report.null_keys:
         table.add_column("null keys", justify="right")
-    largest = max((part.records for part in report.partitions), default=0) or 1
+    largest = max((part.records for part in report.partitions), default=0)
     for part in report.partitions:
         share = part.records / report.keyed if report.keyed else 0.0
         cells = [
@@ -67,7 +65,7 @@ def _partitions(report: Report) -> Table:
             f"{part.keys:,}",
             _bytes(part.bytes),
             f"{share:.1%}",
-            f"[cyan]{'█' * round(_BAR * part.records / largest)}[/]",
+            bar(part.records, largest),
         ]
         if part.null_keys is not None and report.null_keys:
             cells.append(f"{part.null_keys:,}")
@@ -90,18 +88,6 @@ def _null_keys(report: Report) -> str:
 def _unplaced(report: Report) -> str:
     """What a key is that the report's client does not go by."""
     return "null key" if report.client == "java" else f"key that {report.client} does not go by"
-
-
-def _heaviest(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("heaviest keys")
-    for name in ("records", "share", "partition"):
-        table.add_column(name, justify="right")
-    for heavy in report.heaviest_keys[:5]:
-        table.add_row(
-            heavy.key, f"{heavy.records:,}", f"{heavy.records / report.keyed:.2%}", str(heavy.partition)
-        )
-    return table
 
 
 def _steps(report: Report) -> Table:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
 
+from partwright.shown import shown_key
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -268,19 +270,3 @@ def _told(row: Any) -> str:  # noqa: ANN401 - a Row's fields are dynamic
     return f"row {row.row} with key {key} {wanted} and {where}" + (
         f", {row.copies} times" if (row.copies or 0) > 1 else ""
     )
-
-
-def shown_key(key: bytes | None) -> str:
-    r"""A key for people: its text where it is printable UTF-8, else its bytes in hex.
-
-    Examples:
-        >>> shown_key(b"N14228"), shown_key(b"\x00\x2a"), shown_key(None)
-        ('N14228', '0x002a', 'null')
-    """
-    if key is None:
-        return "null"
-    try:
-        text = bytes(key).decode()
-    except UnicodeDecodeError:
-        text = ""
-    return text if text.isprintable() and text else f"0x{bytes(key).hex()}"

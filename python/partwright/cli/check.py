@@ -1,0 +1,164 @@
+"""`partwright check`: is every record of a file or a topic where its client puts it?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.reading import reading
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from partwright.placement import Placement
+
+__all__ = ["command"]
+
+_KAFKA = "kafka://"
+
+
+@click.command("check")
+@click.argument("file")
+@click.option(
+    "--key",
+    metavar="COL",
+    help="The column whose value is the record's key; a topic's records have their own.",
+)
+@click.option(
+    "-n",
+    "--partitions",
+    type=int,
+    metavar="N",
+    help="How many partitions the topic has (default: as many as kafka://host:port/topic has).",
+)
+@click.option(
+    "--partition",
+    metavar="COL",
+    help="The column that says where each record is; a topic's records are where they are.",
+)
+@click.option(
+    "--client", default="java", show_default=True, metavar="C", help="The client whose partitions are right."
+)
+@click.option(
+    "--key-type",
+    metavar="T",
+    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
+)
+@click.option(
+    "--show",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many of the records that are not where they belong are shown.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(
+    file: str,
+    key: str | None,
+    partitions: int | None,
+    partition: str | None,
+    client: str,
+    key_type: str | None,
+    show: int,
+    as_json: bool,
+) -> int:
+    r"""Check that each record is in the partition that a client's producer gives it.
+
+    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
+    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+
+    A record whose partition is null or no whole number from 0 to n-1 is misplaced. Where the client does not
+    determine the partition, as java does not for a null key, any of them is right and null is too: such a record is
+    counted as undetermined. Rows are counted from 0, a header not at all. Without --partition nothing is checked: the
+    partitions' shares are shown as the client would make them.
+
+    \b
+    Exit code: 0 every record is where it belongs, 1 one is not, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright check placed.csv --key customer -n 12 --partition partition
+      partwright check kafka://127.0.0.1:9092/orders --client librdkafka
+      partwright check ids.parquet --key id --key-type java:long -n 48 --json
+    """
+    if file.startswith(_KAFKA):
+        found = _check_topic(file, key, partitions, partition, client, key_type, show)
+        is_checked = True
+    else:
+        found = _check_file(file, key, partitions, partition, client, key_type, show)
+        is_checked = partition is not None
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        from partwright.cli.check_report import print_report  # noqa: PLC0415 - rich takes a while to import
+
+        print_report(found, file, is_checked=is_checked)
+    return 0 if found.ok else 1
+
+
+def _check_file(
+    file: str,
+    key: str | None,
+    partitions: int | None,
+    partition: str | None,
+    client: str,
+    key_type: str | None,
+    show: int,
+) -> Placement:
+    import pyarrow as pa  # noqa: PLC0415 - --help does without it
+
+    from partwright.files import Wanted, open_records, text_type  # noqa: PLC0415
+    from partwright.placement import Placement  # noqa: PLC0415
+
+    if key is None:
+        raise PartwrightError(f"say which column of {file!r} is the key, with --key")
+    if partitions is None:
+        raise PartwrightError(f"say how many partitions the topic of {file!r} has, with -n")
+    found = Placement(partitions, client, key_type, show=show)
+    wanted = [Wanted(key, text_type(key_type))]
+    if partition == key:
+        raise PartwrightError(
+            f"{key!r} cannot be both the key and the partition: name another column with --partition"
+        )
+    if partition is not None:
+        wanted.append(Wanted(partition, pa.int64(), lenient=True))
+    with open_records(file) as records, reading(file) as read:
+        for columns in records.read(wanted):
+            found.add(*columns)
+            read(found.rows, records.done)
+    return found
+
+
+def _check_topic(
+    address: str,
+    key: str | None,
+    partitions: int | None,
+    partition: str | None,
+    client: str,
+    key_type: str | None,
+    show: int,
+) -> Placement:
+    from partwright.kafka.records import TopicRecords  # noqa: PLC0415 - --help does without it
+    from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
+    from partwright.placement import Placement  # noqa: PLC0415
+
+    servers, topic = parse_kafka(address)
+    if topic is None:
+        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
+    for option, given, own in (("--key", key, "key"), ("--partition", partition, "partition")):
+        if given not in {None, own}:
+            raise PartwrightError(
+                f"{option} {given!r} names a column of a file: a topic's records have their own {own}, leave it out"
+            )
+    if partitions is not None:
+        # What is wrong with the options is said before a broker is asked.
+        Placement(partitions, client, key_type)
+    records = TopicRecords(servers, topic)
+    found = Placement(records.partitions if partitions is None else partitions, client, key_type, show=show)
+    with reading(address) as read:
+        for batch in records.batches():
+            found.add(*batch)
+            read(found.rows, records.done)
+    return found

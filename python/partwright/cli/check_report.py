@@ -1,0 +1,78 @@
+"""What `partwright check` found, as tables on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from partwright.cli.tables import bar, heaviest_keys, right_table, stdout_console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from partwright.placement import Placement
+
+__all__ = ["print_report"]
+
+# Of more partitions than this the largest alone are shown.
+_SHOWN = 48
+_HEAVY = 5
+
+
+def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
+    """Print what was found; without a check, the shares alone."""
+    console = stdout_console()
+    summary = found.to_dict()
+    console.print(
+        f"[bold]{found.rows:,}[/] rows of {escape(source)}, {found.n} partitions"
+        + ("" if is_checked else f" as client [bold]{escape(found.client)}[/] would fill them")
+    )
+    console.print()
+    console.print(_partitions(summary["partitions"], found))
+    placed = sum(part["rows"] for part in summary["partitions"])
+    console.print(
+        f"{found.used} of {found.n} partitions have rows; the largest has {found.largest_share:.1%} of them, an even "
+        f"one {1 / found.n:.1%}; null keys: {found.null_keys:,}"
+    )
+    console.print()
+    if summary["heavy_keys"]:
+        heavy = [(each["key"], each["rows"], each["partition"]) for each in summary["heavy_keys"][:_HEAVY]]
+        console.print(heaviest_keys(heavy, placed, "rows"))
+    if found.note:
+        console.print(found.note)
+    undetermined = (
+        f"; undetermined: {found.undetermined:,}" if found.undetermined else ""
+    )
+    client = escape(found.client)
+    if not is_checked:
+        console.print(f"[yellow]not checked[/]: no --partition was given{undetermined}")
+    elif found.ok:
+        console.print(
+            f"[green]✓[/] checked {found.rows:,} rows: all are where {client} puts them{undetermined}"
+        )
+    else:
+        console.print(
+            f"[red]✗[/] checked {found.rows:,} rows: {found.misplaced:,} misplaced, by client {client}{undetermined}"
+        )
+        for example in found.examples:
+            console.print(f"  {escape(str(example))}")
+
+
+def _partitions(parts: list[dict[str, int | None]], found: Placement) -> Table:
+    table = right_table("partition", "rows", "keys", "share")
+    table.add_column("")
+    rows = [(part["partition"], part["rows"] or 0, part["keys"]) for part in parts]
+    total, largest = sum(count for _, count, _ in rows), max((count for _, count, _ in rows), default=0)
+    shown = rows if len(rows) <= _SHOWN else sorted(rows, key=lambda row: -row[1])[:_SHOWN]
+    for partition, count, keys in shown:
+        cells = (
+            str(partition),
+            f"{count:,}",
+            "" if keys is None else f"{keys:,}",
+            f"{count / (total or 1):.1%}",
+        )
+        table.add_row(*cells, bar(count, largest))
+    if found.n > len(shown):
+        table.add_row("...", "", "", "", f"the {len(shown)} largest of {found.n:,}")
+    return table

@@ -1,0 +1,54 @@
+"""The tables that several commands print: partitions with bars, heaviest keys, on a console of stdout."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["bar", "heaviest_keys", "right_table", "stdout_console"]
+
+_BAR = 16
+_WIDTH = 160
+
+
+def stdout_console() -> Console:
+    """A terminal's width is kept; a pipe's is whatever a report needs."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+
+
+def right_table(*columns: str) -> Table:
+    """A table of numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        table.add_column(name, justify="right")
+    return table
+
+
+def bar(count: float, largest: float) -> str:
+    """A bar as long as a count's part of the largest one."""
+    return f"[cyan]{'█' * round(_BAR * count / (largest or 1))}[/]"
+
+
+def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str) -> Table:
+    """The keys with the most rows.
+
+    Args:
+        keys: Each with its rows and its partition.
+        rows: Of how many rows they have a share.
+        what: What rows are called.
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("heaviest keys")
+    for name in (what, "share", "partition"):
+        table.add_column(name, justify="right")
+    for key, count, partition in keys:
+        table.add_row(escape(key), f"{count:,}", f"{count / (rows or 1):.2%}", str(partition))
+    return table

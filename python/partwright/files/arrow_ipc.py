@@ -1,0 +1,155 @@
+"""Files of Arrow's own format, file or stream: record batches as they are, with one column more."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from partwright.errors import PartwrightError
+from partwright.files.formats import find_column, in_one, refuse_taken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from io import BufferedReader
+    from types import TracebackType
+
+    from partwright.files.formats import Column, Wanted, Writable
+
+__all__ = ["ArrowRecords"]
+
+_FILE = b"ARROW1"
+_FEATHER_1 = b"FEA1"
+_CODECS = {0: "lz4", 1: "zstd"}
+
+
+class ArrowRecords:
+    """A file of record batches; see `partwright.files.formats.Records`."""
+
+    format = "arrow"
+    is_text = False
+
+    def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+        self._path = path
+        self._file = file
+        self._size = size
+        start = file.peek(len(_FILE))
+        self._is_file = start.startswith(_FILE)
+        if start.startswith(_FEATHER_1):
+            raise PartwrightError(
+                f"{path!r} is of Feather's first version, which is not Arrow's format: write it anew, with "
+                "pyarrow.feather say"
+            )
+
+    @property
+    def done(self) -> float | None:
+        """See `Records`."""
+        return self._file.tell() / self._size if self._size else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+        """See `Records`."""
+        schema = self._reader().schema
+        places = [find_column(self._path, schema.names, column.name) for column in wanted]
+        # Fields come in the file's order, one each.
+        chosen = sorted(set(places))
+        self._file.seek(0)
+        reader = self._reader(pa.ipc.IpcReadOptions(included_fields=chosen))
+        for batch, _ in self._batches(reader):
+            yield tuple(batch.column(chosen.index(place)) for place in places)
+
+    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+        """See `Records`."""
+        codec = self._codec()
+        self._file.seek(0)
+        reader = self._reader()
+        names = reader.schema.names
+        place = find_column(self._path, names, key.name)
+        refuse_taken(self._path, names, name)
+        schema = reader.schema.append(pa.field(name, pa.int32()))
+        options = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=True)
+        with self._writer(reader, sink, schema, options) as writer:
+            for batch, metadata in self._batches(reader):
+                columns = [*batch.columns, in_one(computed(batch.column(place)))]
+                writer.write_batch(
+                    pa.RecordBatch.from_arrays(columns, schema=schema), custom_metadata=metadata
+                )
+
+    def _reader(self, options: Any = None) -> Any:  # noqa: ANN401 - pyarrow publishes no types
+        with self._whole():
+            return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._file, options=options)
+
+    def _writer(self, reader: Any, sink: Writable, schema: pa.Schema, options: Any) -> Any:  # noqa: ANN401
+        if not self._is_file:
+            return pa.ipc.new_stream(sink, schema, options=options)
+        # pyarrow gives and takes the file's own metadata from 21 on.
+        about = {"metadata": reader.metadata} if hasattr(reader, "metadata") else {}
+        return pa.ipc.new_file(sink, schema, options=options, **about)
+
+    def _batches(self, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:  # noqa: ANN401
+        if self._is_file:
+            for place in range(reader.num_record_batches):
+                with self._whole():
+                    read = reader.get_batch_with_custom_metadata(place)
+                yield read.batch, read.custom_metadata
+            return
+        while True:
+            try:
+                with self._whole():
+                    read = reader.read_next_batch_with_custom_metadata()
+            except StopIteration:
+                return
+            yield read.batch, read.custom_metadata
+
+    def _codec(self) -> str | None:
+        """How the buffers are compressed, which pyarrow reads over and does not tell."""
+        # In a file, a stream follows its first eight bytes.
+        self._file.seek(8 if self._is_file else 0)
+        with self._whole():
+            messages = pa.ipc.MessageReader.open_stream(self._file)
+            for message in messages:
+                if message.type == "record batch":
+                    return _codec_of(memoryview(message.metadata))
+        return None
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """What pyarrow cannot read is no whole file."""
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            raise PartwrightError(
+                f"{self._path!r} is no whole Arrow file or stream ({str(error).splitlines()[0]}): it may be cut off"
+            ) from error
+
+
+def _codec_of(message: memoryview) -> str | None:
+    """The codec of a record batch's message, a flatbuffer; the fields' numbers are those of Arrow's Message.fbs."""
+    table = _number(message, 0, 4)
+    for field in (2, 3):
+        at = _field(message, table, field)
+        if at is None:
+            return None
+        table = at + _number(message, at, 4)
+    at = _field(message, table, 0)
+    return _CODECS[0 if at is None else message[at]]
+
+
+def _field(message: memoryview, table: int, field: int) -> int | None:
+    """Where a field of a table stands; None where it has its default."""
+    layout = table - int.from_bytes(message[table : table + 4], "little", signed=True)
+    entry = 4 + 2 * field
+    offset = _number(message, layout + entry, 2) if entry < _number(message, layout, 2) else 0
+    return table + offset if offset else None
+
+
+def _number(message: memoryview, at: int, size: int) -> int:
+    return int.from_bytes(message[at : at + size], "little")

@@ -1,0 +1,227 @@
+"""Files of fields with a delimiter: csv and tsv. Fields are text as written; a new one is put at each record's end.
+
+A record's bytes are never written anew, so quotes, line ends and blanks stay as they are. Where a field begins with
+a quote, it goes on to the closing one, over delimiters and lines; a quote elsewhere is a character, as pyarrow has it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import TYPE_CHECKING, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from partwright.errors import PartwrightError
+from partwright.files.formats import find_column, in_one, refuse_taken
+from partwright.files.lines import LineReader, text_of
+from partwright.files.typed import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from io import BufferedReader
+    from types import TracebackType
+
+    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.lines import Block
+
+__all__ = ["DelimitedRecords"]
+
+
+class DelimitedRecords:
+    """A csv or tsv file with a header; see `partwright.files.formats.Records`."""
+
+    is_text = True
+
+    def __init__(self, path: str, file: BufferedReader, size: int | None, delimiter: str) -> None:
+        self.format = "csv" if delimiter == "," else "tsv"
+        self._path = path
+        self._file = file
+        self._delimiter = delimiter
+        self._lines = LineReader(path, file, size)
+        field = _field_pattern(delimiter)
+        record = f"{field}(?:{delimiter}{field})*"
+        # Arrow's regular expressions are RE2's; Python's have the same meaning here.
+        self._whole = f"^{record}$"
+        self._opening = re.compile(record)
+        self._closing = re.compile(f"{_quoted_end(delimiter)}(?:{delimiter}{field})*")
+        self._names: list[str] = []
+        self._rows = 0
+
+    @property
+    def done(self) -> float | None:
+        """See `Records`."""
+        return self._lines.done
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+        """See `Records`."""
+        blocks = self._blocks()
+        self._header(blocks)
+        places = [find_column(self._path, self._names, column.name) for column in wanted]
+        for block, closed in blocks:
+            yield self._columns(block, self._ends(block, closed), wanted, places)
+
+    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+        """See `Records`."""
+        blocks = self._blocks()
+        header, closed = self._header(blocks)
+        places = [find_column(self._path, self._names, key.name)]
+        refuse_taken(self._path, self._names, name)
+        start = self._lines.mark + bytes(_text(header, closed, pa.array([self._delimiter + _field(name, self._delimiter)])))
+        for block, quoted in blocks:
+            ends = self._ends(block, quoted)
+            (keys,) = self._columns(block, ends, [key], places)
+            partitions = in_one(computed(keys)).cast(pa.string())
+            new = pc.binary_join_element_wise(self._delimiter, partitions, "", null_handling="replace")
+            # The header is not written before a key has had its chance to be refused.
+            sink.write(start)
+            sink.write(_text(block, ends, new))
+            start = b""
+        sink.write(start)
+
+    def _blocks(self) -> Iterator[tuple[Block, pa.Array | None]]:
+        """Whole records, and whether no quote is open at each line's end; None where none is at any."""
+        for block in self._lines.blocks():
+            closed = self._closed(block.lines)
+            if closed is None:
+                yield block, None
+                continue
+            whole = (
+                len(closed) - pc.index(closed[::-1], pa.scalar(True)).as_py() if pc.any(closed).as_py() else 0
+            )
+            if whole < len(closed):
+                if self._lines.at_end:
+                    raise PartwrightError(
+                        f"the quote that is opened in line {block.first + whole} of {self._path!r} is not closed: "
+                        "look for a quote at the start of a field"
+                    )
+                self._lines.give_back(block.tail(whole))
+            if whole:
+                yield block.head(whole), closed[:whole]
+
+    def _closed(self, lines: pa.Array) -> pa.Array | None:
+        if not pc.any(pc.match_substring(lines, '"')).as_py():
+            return None
+        whole = pc.match_substring_regex(lines, self._whole)
+        first = pc.index(whole, pa.scalar(False)).as_py()
+        if first < 0:
+            return None
+        closed, is_closed = [], True
+        for line in lines[first:].to_pylist():
+            is_closed = (self._opening if is_closed else self._closing).fullmatch(line) is not None
+            closed.append(is_closed)
+        return pa.concat_arrays([whole[:first], pa.array(closed, pa.bool_())])
+
+    def _header(self, blocks: Iterator[tuple[Block, pa.Array | None]]) -> tuple[Block, pa.Array]:
+        """The header alone; the rest of its block comes again."""
+        block, closed = next(blocks)
+        first = 0 if closed is None else pc.index(closed, pa.scalar(True)).as_py()
+        header = block.head(first + 1)
+        if first + 1 < len(block.lines):
+            self._lines.give_back(block.tail(first + 1))
+        text = header.text.decode().rstrip("\r\n")
+        self._names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter), [])
+        if not self._names:
+            raise PartwrightError(f"line 1 of {self._path!r} is blank: the first line is the header")
+        return header, pa.array([*[False] * first, True])
+
+    def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:
+        """Whether a record ends at each line; None where one does at every line."""
+        if len(self._names) == 1:
+            # There a blank line is a record, whose one field is null.
+            return closed
+        blank = pc.equal(block.lines, "")
+        if not pc.any(blank).as_py():
+            return closed
+        filled = pc.invert(blank)
+        return filled if closed is None else pc.and_(filled, closed)
+
+    def _columns(
+        self, block: Block, ends: pa.Array | None, wanted: Sequence[Wanted], places: Sequence[int]
+    ) -> tuple[Column, ...]:
+        """What is asked for of a block's records."""
+        rows = len(block.lines) if ends is None else pc.sum(ends).as_py()
+        if not rows:
+            return tuple(pa.array([], column.type) for column in wanted)
+        columns = [f"{place}" for place in range(len(self._names))]
+        try:
+            table = pa_csv.read_csv(
+                pa.BufferReader(block.text),
+                # One block, for what its lines are is known already.
+                pa_csv.ReadOptions(use_threads=False, column_names=columns, block_size=len(block.text) + 1),
+                pa_csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    ignore_empty_lines=len(self._names) > 1,
+                ),
+                pa_csv.ConvertOptions(
+                    include_columns=[columns[place] for place in places],
+                    column_types=dict.fromkeys(columns, pa.string()),
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    null_values=[""],
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise self._ragged(block, str(error)) from None
+        if table.num_rows != rows:
+            raise self._ragged(block, f"{table.num_rows} records where {rows} end")
+        first = self._rows
+        self._rows += rows
+        return tuple(
+            typed(in_one(table[columns[place]]), column, self._path, first)
+            for column, place in zip(wanted, places, strict=True)
+        )
+
+    def _ragged(self, block: Block, why: str) -> PartwrightError:
+        """The sentence for a record that does not fit the header, or for whatever pyarrow says."""
+        text = io.StringIO(block.text.decode(), newline="")
+        records, line = csv.reader(text, delimiter=self._delimiter), block.first
+        for record in records:
+            if len(record) != len(self._names) and (record or len(self._names) == 1):
+                if not record:
+                    continue
+                return PartwrightError(
+                    f"line {line} of {self._path!r} has {len(record)} fields and the header has {len(self._names)}: "
+                    "each record must have a field for each column"
+                )
+            line = block.first + records.line_num
+        return PartwrightError(
+            f"lines {block.first} to {block.first + len(block.lines) - 1} of {self._path!r} cannot be read "
+            f"({why}): look for a carriage return that ends no line"
+        )
+
+
+def _text(block: Block, ends: pa.Array | None, new: Column) -> memoryview:
+    """Lines, with what is new at the end of each record."""
+    if ends is not None:
+        # A line in the midst of a record gets nothing.
+        new = pc.replace_with_mask(pa.repeat("", len(ends)), ends, new)
+    return text_of(pc.binary_join_element_wise(block.lines, new, block.ends, ""))
+
+
+def _quoted_end(delimiter: str) -> str:
+    """The rest of a field in quotes, from within them."""
+    return f'[^"]*(?:""[^"]*)*"(?:[^"{delimiter}][^{delimiter}]*)?'
+
+
+def _field_pattern(delimiter: str) -> str:
+    return f'(?:"{_quoted_end(delimiter)}|[^"{delimiter}][^{delimiter}]*|)'
+
+
+def _field(text: str, delimiter: str) -> str:
+    """A field as csv writes it."""
+    if re.search(f'["{delimiter}\r\n]', text):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,125 @@
+"""A Parquet file's footer, to which one column can be added; the fields' numbers are those of parquet.thrift."""
+
+from __future__ import annotations
+
+import base64
+
+import pyarrow as pa
+
+from partwright.files.thrift import List, Struct, read_struct, write_struct
+
+__all__ = ["MAGIC", "Footer", "footer_length"]
+
+MAGIC = b"PAR1"
+_LENGTH = 4
+_I32, _BINARY, _STRUCT = 5, 8, 12
+
+# FileMetaData
+_SCHEMA, _GROUPS, _KEY_VALUES, _ORDERS, _ENCRYPTION, _SIGNING_KEY = 2, 4, 5, 7, 8, 9
+# SchemaElement
+_TYPE, _REPETITION, _NAME, _CHILDREN = 1, 3, 4, 5
+_INT32, _OPTIONAL = 1, 1
+# RowGroup
+_CHUNKS, _BYTES, _COMPRESSED = 1, 2, 6
+# ColumnChunk, and the ColumnMetaData in it
+_FILE, _CHUNK_OFFSET, _META = 1, 2, 3
+_META_BYTES, _META_COMPRESSED, _DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE = 6, 7, 9, 10, 11
+# KeyValue
+_KEY, _VALUE = 1, 2
+_ARROW_SCHEMA = b"ARROW:schema"
+
+
+def footer_length(end: bytes) -> int:
+    """The length of the footer, by a Parquet file's last bytes.
+
+    Raises:
+        ValueError: They are not those of a Parquet file.
+
+    Examples:
+        >>> footer_length(bytes([44, 1, 0, 0]) + b"PAR1")
+        300
+    """
+    if end[-len(MAGIC) :] != MAGIC:
+        raise ValueError("the file does not end in PAR1")
+    return int.from_bytes(end[-len(MAGIC) - _LENGTH : -len(MAGIC)], "little")
+
+
+class Footer:
+    """What a Parquet file says of itself.
+
+    Args:
+        data: The footer, without the length and the magic bytes behind it.
+
+    Raises:
+        ValueError: It is none.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._file = read_struct(data)
+        if _SCHEMA not in self._file or _GROUPS not in self._file:
+            raise ValueError("the footer has no schema or no row groups")
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether columns are encrypted or the footer is signed."""
+        return _ENCRYPTION in self._file or _SIGNING_KEY in self._file
+
+    @property
+    def is_of_other_files(self) -> bool:
+        """Whether the pages are in other files, as with a data set's `_metadata`."""
+        return any(_FILE in chunk for group in self._groups for chunk in group.get_value(_CHUNKS).items)
+
+    @property
+    def _groups(self) -> list[Struct]:
+        groups: list[Struct] = self._file.get_value(_GROUPS).items
+        return groups
+
+    def add_column(self, name: str) -> None:
+        """Add a column of int32 that may be null, last in the schema; each row group must get its chunk."""
+        schema = self._file.get_value(_SCHEMA).items
+        schema[0].set_value(_CHILDREN, schema[0].get_value(_CHILDREN) + 1)
+        schema.append(
+            Struct({_TYPE: (_I32, _INT32), _REPETITION: (_I32, _OPTIONAL), _NAME: (_BINARY, name.encode())})
+        )
+        if _ORDERS in self._file:
+            # The one order there is: that of the type.
+            self._file.get_value(_ORDERS).items.append(Struct({1: (_STRUCT, Struct())}))
+        for pair in self._file.get_value(_KEY_VALUES, List(_STRUCT, [])).items:
+            if pair.get_value(_KEY) == _ARROW_SCHEMA:
+                known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(pair.get_value(_VALUE))))
+                wider = known.append(pa.field(name, pa.int32()))
+                pair.set_value(_VALUE, base64.b64encode(wider.serialize()))
+
+    def add_chunk(self, group: int, written: bytes, at: int) -> memoryview:
+        """Take the one column of the one row group of another Parquet file.
+
+        Args:
+            group: The row group that gets it.
+            written: The other file.
+            at: Where in this file its pages will be.
+
+        Returns:
+            The pages.
+        """
+        end = memoryview(written)[-len(MAGIC) - _LENGTH :]
+        other = Footer(written[len(written) - len(end) - footer_length(bytes(end)) : -len(end)])
+        chunk = other._groups[0].get_value(_CHUNKS).items[0]
+        meta = chunk.get_value(_META)
+        start = meta.get_value(_DICTIONARY_PAGE) or meta.get_value(_DATA_PAGE)
+        for field in (_DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE):
+            if field in meta:
+                meta.set_value(field, meta.get_value(field) - start + at)
+        chunk.set_value(_CHUNK_OFFSET, 0)
+        # Indexes and bloom filters of its own would lie outside of its pages.
+        kept = Struct({field: chunk[field] for field in (_CHUNK_OFFSET, _META)})
+        ours = self._groups[group]
+        ours.get_value(_CHUNKS).items.append(kept)
+        for total, part in ((_BYTES, _META_BYTES), (_COMPRESSED, _META_COMPRESSED)):
+            if total in ours:
+                ours.set_value(total, ours.get_value(total) + meta.get_value(part))
+        return memoryview(written)[start : start + meta.get_value(_META_COMPRESSED)]
+
+    def to_bytes(self) -> bytes:
+        """The footer with its length and the magic bytes, as it ends a file."""
+        data = write_struct(self._file)
+        return data + len(data).to_bytes(_LENGTH, "little") + MAGIC

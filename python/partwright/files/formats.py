@@ -1,0 +1,179 @@
+"""What every format of file can do, and the refusals that all formats share."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+
+import pyarrow as pa
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
+
+__all__ = [
+    "Column",
+    "Records",
+    "Wanted",
+    "Writable",
+    "find_column",
+    "in_one",
+    "no_column",
+    "refuse_taken",
+    "taken",
+    "text_type",
+]
+
+# A pyarrow Array or ChunkedArray; pyarrow publishes no types.
+Column: TypeAlias = Any
+
+_SHOWN = 20
+_TEXT_TYPES = {
+    "java:short": pa.int64(),
+    "java:int": pa.int64(),
+    "java:long": pa.int64(),
+    "java:float": pa.float64(),
+    "java:double": pa.float64(),
+    "java:boolean": pa.bool_(),
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A column that is asked for.
+
+    Attributes:
+        name: Its name.
+        type: What its text stands for in a format that has only text, or JSON's few types. Formats with types
+            of their own give the column as it is.
+        lenient: Whether a value that does not fit is given as its text, instead of refused.
+    """
+
+    name: str
+    type: pa.DataType
+    lenient: bool = False
+
+
+class Writable(Protocol):
+    """Where the bytes of a file go."""
+
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has a buffer
+        """Take all of the data, and say how many bytes that was."""
+
+
+class Records(Protocol):
+    """An open file of records.
+
+    Attributes:
+        format: Its name; files of one name can be written in each other's place.
+        is_text: Whether a terminal can show it.
+        done: How much of the file has been read, 0 to 1; None where nobody knows its size.
+    """
+
+    format: str
+    is_text: bool
+
+    @property
+    def done(self) -> float | None:
+        """How much of the file has been read, 0 to 1; None where nobody knows its size."""
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+        """Some columns in batches, in the file's order.
+
+        Raises:
+            PartwrightError: A column is not there or there twice, or the file cannot be read to its end.
+        """
+
+    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+        """Write the whole file to `sink`, with one more column, all else as it is.
+
+        Args:
+            key: The column that `computed` gets, batch by batch in the file's order.
+            name: What the new column is called.
+            computed: Gives an int32 column as long as the one that it gets.
+            sink: Where the bytes go.
+
+        Raises:
+            PartwrightError: The key column is not there or there twice, the new one is there already, or the
+                file cannot be read to its end.
+        """
+
+    def __enter__(self) -> Self:
+        """The records; leaving the block closes the file."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+
+
+def in_one(column: Column) -> pa.Array:
+    """A column without chunks.
+
+    Examples:
+        >>> len(in_one(pa.chunked_array([], pa.string())))
+        0
+    """
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def text_type(key_type: str | None) -> pa.DataType:
+    """The type of a key that a file has as text only, under a key type.
+
+    Examples:
+        >>> text_type("java:int"), text_type(None)
+        (DataType(int64), DataType(string))
+    """
+    return _TEXT_TYPES.get(key_type or "", pa.string())
+
+
+def find_column(path: str, names: Sequence[str], name: str) -> int:
+    """The place of a column.
+
+    Raises:
+        PartwrightError: It is not there, or more than once.
+    """
+    if name not in names:
+        raise no_column(path, names, name)
+    if names.count(name) > 1:
+        raise PartwrightError(
+            f"{path!r} has {names.count(name)} columns named {name!r}: rename all but one of them"
+        )
+    return names.index(name)
+
+
+def no_column(path: str, names: Sequence[str], name: str, *, what: str = "column") -> PartwrightError:
+    """The sentence for a column that is not there, with the names that are nearest to it.
+
+    Examples:
+        >>> print(no_column("orders.csv", ["customer", "total"], "custmer"))
+        there is no column 'custmer' in 'orders.csv': did you mean 'customer'? It has customer, total
+    """
+    near = difflib.get_close_matches(name, names, 2)
+    meant = f"did you mean {' or '.join(map(repr, near))}? It has" if near else "it has"
+    listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return PartwrightError(f"there is no {what} {name!r} in {path!r}: {meant} {listed}")
+
+
+def refuse_taken(path: str, names: Sequence[str], name: str) -> None:
+    """Refuses a new column whose name is in use.
+
+    Raises:
+        PartwrightError: There is such a column.
+    """
+    if name in names:
+        raise taken(path, name)
+
+
+def taken(path: str, name: str, *, where: str = "") -> PartwrightError:
+    """The sentence for a new column that is there already."""
+    return PartwrightError(
+        f"{where}{path!r} has a column {name!r} already: name the new one otherwise with --column"
+    )

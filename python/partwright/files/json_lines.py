@@ -1,0 +1,261 @@
+"""Files of JSON objects, one a line. An object's text is kept as written; a new member is put at its end."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pa_json
+
+from partwright.errors import PartwrightError
+from partwright.files.formats import in_one, no_column, taken
+from partwright.files.lines import LineReader, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from partwright.files.formats import Column, Wanted, Writable
+    from partwright.files.lines import Block
+
+__all__ = ["JsonRecords"]
+
+# What may stand around an object; the line feed ends its line.
+_BLANKS = " \t\r"
+_TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
+    pa.string(): ((str,), "text"),
+    pa.int64(): ((int,), "a whole number of 64 bits"),
+    pa.float64(): ((float, int), "a number"),
+    pa.bool_(): ((bool,), "true or false"),
+}
+_EMPTY = rf"^[{_BLANKS}]*\{{[{_BLANKS}]*\}}$"
+_INT64 = range(-(2**63), 2**63)
+
+
+class _Objects(NamedTuple):
+    """A block's objects.
+
+    Attributes:
+        lines: The lines that have one, without the blanks after it.
+        tails: The blanks after it; None where there are none.
+        filled: Whether each line of the block has one; None where all do.
+    """
+
+    lines: pa.Array
+    tails: pa.Array | None
+    filled: pa.Array | None
+
+
+class JsonRecords:
+    """A file of JSON lines; see `partwright.files.formats.Records`.
+
+    A member that an object lacks is null. Of the members that are asked for, none may be there twice.
+    """
+
+    format = "jsonl"
+    is_text = True
+
+    def __init__(self, path: str, file: BinaryIO, size: int | None) -> None:
+        self._path = path
+        self._file = file
+        self._lines = LineReader(path, file, size)
+        # Members of the first object, and the names that some object had.
+        self._first: list[str] | None = None
+        self._seen: set[str] = set()
+
+    @property
+    def done(self) -> float | None:
+        """See `Records`."""
+        return self._lines.done
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+        """See `Records`."""
+        for block in self._lines.blocks():
+            yield self._columns(block, _objects(block, self._path), wanted)
+        self._refuse_unseen(wanted)
+
+    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+        """See `Records`."""
+        member = "," + json.dumps(name, ensure_ascii=False) + ":"
+        start = True
+        for block in self._lines.blocks():
+            objects = _objects(block, self._path)
+            (keys,) = self._columns(block, objects, [key], name)
+            values = in_one(computed(keys)).cast(pa.string())
+            members = pc.if_else(pc.match_substring_regex(objects.lines, _EMPTY), member[1:], member)
+            heads = pc.utf8_slice_codeunits(objects.lines, 0, -1)
+            values = pc.fill_null(values, "null")
+            new = pc.binary_join_element_wise(heads, members, values, "}", objects.tails or "", "")
+            if objects.filled is not None:
+                new = pc.replace_with_mask(block.lines, objects.filled, new)
+            sink.write(self._lines.mark if start else b"")
+            sink.write(text_of(pc.binary_join_element_wise(new, block.ends, "")))
+            start = False
+        self._refuse_unseen([key])
+
+    def _columns(
+        self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None = None
+    ) -> tuple[Column, ...]:
+        """What is asked for of a block's objects; `new` is a name that none of them may have."""
+        if self._first is None and len(objects.lines):
+            self._first = list(dict(_members(objects.lines[0].as_py())))
+        if new is None or not _may_have(block.text, new):
+            table = self._parsed(block, wanted)
+            if table is not None and table.num_rows == len(objects.lines):
+                for column in wanted:
+                    if table[column.name].null_count < len(table) or _may_have(block.text, column.name):
+                        self._seen.add(column.name)
+                return tuple(in_one(table[column.name]) for column in wanted)
+        return self._one_by_one(block, objects, wanted, new)
+
+    @staticmethod
+    def _parsed(block: Block, wanted: Sequence[Wanted]) -> pa.Table | None:
+        """By pyarrow, which looks at nothing else in an object; None where it refuses."""
+        schema = pa.schema([(column.name, column.type) for column in wanted])
+        try:
+            return pa_json.read_json(
+                pa.BufferReader(block.text),
+                pa_json.ReadOptions(use_threads=False, block_size=len(block.text) + 1),
+                pa_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+            )
+        except pa.ArrowInvalid:
+            # Whatever it is, looking at each object finds it, or finds that it is none.
+            return None
+
+    def _one_by_one(
+        self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None
+    ) -> tuple[Column, ...]:
+        values: list[list[Any]] = [[] for _ in wanted]
+        for place, text in enumerate(objects.lines.to_pylist()):
+            line = _line(block, objects, place)
+            members = self._checked(text, line, wanted, new)
+            for column, found in zip(wanted, values, strict=True):
+                found.append(self._value(members.get(column.name), column, line))
+        return tuple(
+            _lenient(found) if column.lenient else pa.array(found, column.type)
+            for column, found in zip(wanted, values, strict=True)
+        )
+
+    def _checked(self, text: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, Any]:
+        """The members of an object, if it has none twice that is asked for, and not the new one."""
+        try:
+            members = _members(text)
+        except (ValueError, RecursionError) as error:
+            raise _no_object(self._path, line, text, error) from None
+        names = [name for name, _ in members]
+        if new in names:
+            raise taken(self._path, str(new), where=f"line {line} of ")
+        for column in wanted:
+            if names.count(column.name) > 1:
+                raise PartwrightError(
+                    f"line {line} of {self._path!r} has {names.count(column.name)} members named {column.name!r}: "
+                    "which is meant cannot be told"
+                )
+        self._seen.update(column.name for column in wanted if column.name in names)
+        return dict(members)
+
+    def _value(self, value: Any, column: Wanted, line: int) -> Any:  # noqa: ANN401 - any JSON
+        if column.lenient:
+            return value
+        kinds, what = _TAKES[column.type]
+        fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
+        if value is None or (fits and _storable(value, column.type)):
+            return float(value) if column.type == pa.float64() and value is not None else value
+        hint = (
+            ""
+            if column.type != pa.string() or isinstance(value, str)
+            else ": name the --key-type of its producer"
+        )
+        raise PartwrightError(
+            f"line {line} of {self._path!r}: {json.dumps(value)[:80]} in member {column.name!r} is not {what}{hint}"
+        )
+
+    def _refuse_unseen(self, wanted: Sequence[Wanted]) -> None:
+        """A member that no object has is a slip."""
+        for column in wanted:
+            if column.name not in self._seen:
+                raise no_column(self._path, self._first or [], column.name, what="member")
+
+
+class _Members(list[tuple[str, Any]]):
+    """An object as json reads it, with members that are there twice."""
+
+
+def _members(text: str) -> list[tuple[str, Any]]:
+    """The members of the object that a text is.
+
+    Raises:
+        ValueError: It is none.
+    """
+    members = json.loads(text, object_pairs_hook=_Members)
+    if not isinstance(members, _Members):
+        raise ValueError("not an object")  # noqa: TRY004 - json's own error is a ValueError too
+    return members
+
+
+def _may_have(text: bytes, name: str) -> bool:
+    """Whether a member can have the name: False is certain, whichever way its letters are written."""
+    escapes = [b"\\u00", *[b"\\u"] * (not name.isascii()), *[b"\\/"] * ("/" in name)]
+    return json.dumps(name, ensure_ascii=False).encode() in text or any(escape in text for escape in escapes)
+
+
+def _objects(block: Block, path: str) -> _Objects:
+    lines = block.lines
+    if pc.all(pc.starts_with(lines, "{")).as_py() and pc.all(pc.ends_with(lines, "}")).as_py():
+        return _Objects(lines, None, None)
+    filled = pc.invert(pc.match_substring_regex(lines, f"^[{_BLANKS}]*$"))
+    lines = lines.filter(filled)
+    found = pc.extract_regex(lines, rf"^(?P<object>[{_BLANKS}]*\{{(?s:.*)\}})(?P<tail>[{_BLANKS}]*)$")
+    objects = _Objects(found.field("object"), found.field("tail"), filled)
+    if found.null_count:
+        place = pc.index(found.is_valid(), pa.scalar(False)).as_py()
+        text = lines[place].as_py()
+        try:
+            _members(text)
+        except (ValueError, RecursionError) as error:
+            raise _no_object(path, _line(block, objects, place), text, error) from None
+    return objects
+
+
+def _line(block: Block, objects: _Objects, place: int) -> int:
+    """The line of the file in which one of a block's objects stands."""
+    if objects.filled is None:
+        return block.first + place
+    line: int = pc.indices_nonzero(objects.filled)[place].as_py()
+    return block.first + line
+
+
+def _no_object(path: str, line: int, text: str, error: Exception) -> PartwrightError:
+    if text.lstrip(_BLANKS).startswith("["):
+        return PartwrightError(
+            f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them"
+        )
+    why = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+    return PartwrightError(f"line {line} of {path!r} is no JSON object ({why}): give one object a line")
+
+
+def _storable(value: Any, type_: pa.DataType) -> bool:  # noqa: ANN401 - any JSON
+    if type_ == pa.int64():
+        return value in _INT64
+    # A surrogate without its pair is no character.
+    return type_ != pa.string() or re.search("[\ud800-\udfff]", value) is None
+
+
+def _lenient(values: list[Any]) -> pa.Array:
+    """Values of any kind as JSON text; text itself as it is."""
+    return pa.array(
+        [value if value is None or isinstance(value, str) else json.dumps(value) for value in values],
+        pa.string(),
+    )

@@ -1,0 +1,215 @@
+"""A file's text as blocks of whole lines, each block's lines as one Arrow column: Python never sees a single line."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from partwright.files.formats import Column
+
+__all__ = ["Block", "LineReader", "text_of"]
+
+_BLOCK = 8 << 20
+# What a line, or a value of many lines, may have at most; Arrow's text ends at twice that.
+_LONGEST = 1 << 30
+_BOM = b"\xef\xbb\xbf"
+_OTHER_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines of a file.
+
+    Attributes:
+        text: Their bytes, which are UTF-8.
+        lines: The lines without their ends.
+        ends: How each line ends, or one for all: a line feed, with a carriage return before it or not. The
+            file's last line may end in nothing.
+        first: The number of the first line in the file, from 1.
+    """
+
+    text: bytes
+    lines: pa.Array
+    ends: Column
+    first: int
+
+    def start_of(self, line: int) -> int:
+        """Where in the text a line starts."""
+        removed = pc.sum(pc.binary_length(self.ends[:line])).as_py() or 0 if self._mixed else line * self._end
+        return _offset(self.lines, line) + removed
+
+    @property
+    def _mixed(self) -> bool:
+        return not isinstance(self.ends, pa.Scalar)
+
+    @property
+    def _end(self) -> int:
+        return len(self.ends.as_py())
+
+    def head(self, lines: int) -> Block:
+        """The first lines alone."""
+        ends = self.ends[:lines] if self._mixed else self.ends
+        return Block(self.text[: self.start_of(lines)], self.lines[:lines], ends, self.first)
+
+    def tail(self, line: int) -> Block:
+        """All from one line on."""
+        text = self.text[self.start_of(line) :]
+        lines = pa.concat_arrays([self.lines[line:]])
+        return Block(text, lines, self.ends[line:] if self._mixed else self.ends, self.first + line)
+
+
+class LineReader:
+    """Reads a file from its start, block by block.
+
+    Args:
+        name: The file's name, for what is said of it.
+        file: The file.
+        size: Its size; None where nobody knows it.
+    """
+
+    def __init__(self, name: str, file: BinaryIO, size: int | None) -> None:
+        self.name = name
+        self.lines = 0
+        self.mark = b""
+        self.at_end = False
+        self._file = file
+        self._size = size
+        self._read = 0
+        self._rest = b""
+
+    @property
+    def done(self) -> float | None:
+        """How much of the file has been read, 0 to 1; None where nobody knows its size."""
+        return self._read / self._size if self._size else None
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks; `mark` is the byte order mark, once the first has come.
+
+        Raises:
+            PartwrightError: The file cannot be read, is empty, is not UTF-8, or has a line of more than 1 GiB.
+        """
+        start = True
+        while text := self._next(start=start):
+            block = self._block(text)
+            self.lines += len(block.lines)
+            start = False
+            yield block
+        if start:
+            raise PartwrightError(f"{self.name!r} is empty: it has no records")
+
+    def give_back(self, block: Block) -> None:
+        """Take back lines at a block's end, which will be the next one's start.
+
+        Raises:
+            PartwrightError: They are more than 1 GiB.
+        """
+        self._rest = block.text + self._rest
+        self.lines -= len(block.lines)
+        if len(self._rest) > _LONGEST:
+            raise PartwrightError(
+                f"line {block.first} of {self.name!r} starts a value that has no end within 1 GiB: look at its quotes"
+            )
+
+    def _next(self, *, start: bool) -> bytes:
+        """The next whole lines; what is left of the file at its end."""
+        text, seen, self._rest = self._rest, 0, b""
+        while True:
+            # As much again as there is: a very long line is looked through few times.
+            more = self._chunk(max(_BLOCK, len(text)))
+            if start:
+                more, start = self._unmarked(more), False
+            text += more
+            if not more:
+                return text
+            end = text.rfind(b"\n", seen) + 1
+            if end:
+                self._rest = text[end:]
+                return text[:end]
+            seen = len(text)
+            if seen > _LONGEST:
+                raise PartwrightError(f"line {self.lines + 1} of {self.name!r} is longer than 1 GiB")
+
+    def _chunk(self, size: int) -> bytes:
+        try:
+            chunk = self._file.read(size)
+        except OSError as error:
+            raise PartwrightError(f"{self.name!r} cannot be read ({error.strerror})") from error
+        self._read += len(chunk)
+        self.at_end = not chunk
+        return chunk
+
+    def _unmarked(self, text: bytes) -> bytes:
+        other = _OTHER_BOMS.get(text[:2])
+        if other:
+            raise PartwrightError(
+                f"{self.name!r} is {other}, and only UTF-8 is read: convert it, with iconv say"
+            )
+        if text.startswith(_BOM):
+            self.mark = _BOM
+            return text.removeprefix(_BOM)
+        return text
+
+    def _block(self, text: bytes) -> Block:
+        whole = text.endswith(b"\n")
+        one = _one_text(text, len(text) - whole)
+        try:
+            one.validate(full=True)
+        except pa.ArrowInvalid:
+            raise self._not_utf8(text) from None
+        lines = pc.split_pattern(one, "\n").flatten()
+        returned = pc.ends_with(lines, "\r")
+        ends = pa.scalar("\n")
+        if pc.any(returned).as_py():
+            lines = pc.if_else(returned, pc.utf8_slice_codeunits(lines, 0, -1), lines)
+            ends = pc.if_else(returned, pa.scalar("\r\n"), ends)
+            ends = ends if not pc.all(returned).as_py() else pa.scalar("\r\n")
+        if not whole:
+            last = "\r" if text.endswith(b"\r") else ""
+            ends = (
+                pa.array([*[ends.as_py()] * (len(lines) - 1), last])
+                if isinstance(ends, pa.Scalar)
+                else (pa.concat_arrays([ends[:-1], pa.array([last])]))
+            )
+        return Block(text, lines, ends, self.lines + 1)
+
+    def _not_utf8(self, text: bytes) -> PartwrightError:
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            line = self.lines + 1 + text.count(b"\n", 0, error.start)
+            return PartwrightError(
+                f"line {line} of {self.name!r} has the byte 0x{text[error.start]:02x}, which is not UTF-8: convert "
+                "the file, with iconv say"
+            )
+        raise AssertionError("Arrow and Python agree on what is UTF-8")
+
+
+def text_of(lines: pa.Array) -> memoryview:
+    """The bytes of all texts of a column, one after another, as a kernel has just made it.
+
+    Examples:
+        >>> bytes(text_of(pc.ascii_upper(pa.array(["a", "bc"]))))
+        b'ABC'
+    """
+    return memoryview(lines.buffers()[2] or b"")[: _offset(lines, len(lines))]
+
+
+def _offset(lines: pa.Array, line: int) -> int:
+    at = (lines.offset + line) * 4
+    return int.from_bytes(memoryview(lines.buffers()[1])[at : at + 4].cast("B"), sys.byteorder)
+
+
+def _one_text(text: bytes, length: int) -> pa.Array:
+    """A column of one text, which is not copied."""
+    offsets = pa.array([0, length], pa.int32()).buffers()[1]
+    return pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(text)])

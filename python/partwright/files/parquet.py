@@ -1,0 +1,176 @@
+"""Parquet files. A new column is put behind what is there: no byte of the other columns is decoded or moved.
+
+A Parquet file is pages of columns, then a footer that says where each lies. So the old pages are copied as they are,
+the new column's follow them, row group by row group, and the footer is written with both. All that the old columns
+have (codecs, encodings, statistics, indexes, bloom filters) stays, also what pyarrow would not write again.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from partwright.errors import PartwrightError
+from partwright.files.footer import Footer, footer_length
+from partwright.files.formats import find_column, refuse_taken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from io import BufferedReader
+    from types import TracebackType
+
+    from partwright.files.formats import Column, Wanted, Writable
+
+__all__ = ["ParquetRecords"]
+
+_BATCH = 1 << 18
+_COPIED = 8 << 20
+# Of a column's pages no more is held than this at once.
+_BUFFER = 1 << 20
+# What Parquet's footer ends with: its length and the magic bytes.
+_END = 8
+# pyarrow writes no larger ones.
+_LARGEST_GROUP = 64 << 20
+
+
+class ParquetRecords:
+    """A Parquet file; see `partwright.files.formats.Records`."""
+
+    format = "parquet"
+    is_text = False
+
+    def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+        self._path = path
+        self._file = file
+        if size is None:
+            raise PartwrightError(
+                f"{path!r} is no regular file, and parquet is read from its end: copy it to one"
+            )
+        self._size = size
+        self._read = 0
+        with self._whole():
+            self._parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+
+    @property
+    def done(self) -> float | None:
+        """See `Records`."""
+        return self._read / self._parquet.metadata.num_rows if self._parquet.metadata.num_rows else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._parquet.close()
+        self._file.close()
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+        """See `Records`."""
+        names = self._parquet.schema_arrow.names
+        for column in wanted:
+            find_column(self._path, names, column.name)
+        yield from self._batches(range(self._parquet.num_row_groups), [column.name for column in wanted])
+
+    def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
+        """See `Records`."""
+        names = self._parquet.schema_arrow.names
+        place = find_column(self._path, names, key.name)
+        refuse_taken(self._path, names, name)
+        footer, length = self._footer()
+        codec = self._codec(place)
+        footer.add_column(name)
+        at = self._copy(sink, self._size - _END - length)
+        for group in range(self._parquet.num_row_groups):
+            keys = (columns[0] for columns in self._batches([group], [key.name]))
+            parts = [part for key_part in keys for part in _chunks(computed(key_part))]
+            written = io.BytesIO()
+            table = pa.table({name: pa.chunked_array(parts, pa.int32())})
+            pq.write_table(table, written, _LARGEST_GROUP, compression=codec, store_schema=False)
+            at += sink.write(footer.add_chunk(group, written.getvalue(), at))
+        sink.write(footer.to_bytes())
+
+    def _batches(self, groups: Sequence[int], names: Sequence[str]) -> Iterator[tuple[Column, ...]]:
+        with self._whole():
+            batches = self._parquet.iter_batches(
+                _BATCH, groups, list(dict.fromkeys(names)), use_threads=False
+            )
+        while True:
+            try:
+                with self._whole():
+                    batch = next(batches)
+            except StopIteration:
+                return
+            self._read += batch.num_rows
+            # A name with a dot may bring along what lies deeper under such a path.
+            yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
+
+    def _footer(self) -> tuple[Footer, int]:
+        """What the file says of itself, and how long that is."""
+        try:
+            self._file.seek(-_END, os.SEEK_END)
+            length = footer_length(self._file.read(_END))
+            self._file.seek(-_END - length, os.SEEK_END)
+            footer = Footer(self._file.read(length))
+        except (ValueError, OSError) as error:
+            raise PartwrightError(f"the footer of {self._path!r} cannot be read: {error}") from error
+        if footer.is_encrypted:
+            raise PartwrightError(f"{self._path!r} is encrypted or signed: write it anew without that")
+        if footer.is_of_other_files:
+            raise PartwrightError(f"the records of {self._path!r} are in other files: name one of those")
+        for group in range(self._parquet.num_row_groups):
+            rows = self._parquet.metadata.row_group(group).num_rows
+            if rows > _LARGEST_GROUP:
+                raise PartwrightError(
+                    f"row group {group} of {self._path!r} has {rows} rows, more than the {_LARGEST_GROUP} that a "
+                    "column can be written for: write the file with smaller ones first"
+                )
+        return footer, length
+
+    def _codec(self, place: int) -> str:
+        """How the new column is compressed: as the key is."""
+        if not self._parquet.num_row_groups:
+            return "NONE"
+        codec: str = self._parquet.metadata.row_group(0).column(self._leaf(place)).compression
+        return "NONE" if codec == "UNCOMPRESSED" else codec
+
+    def _leaf(self, place: int) -> int:
+        """The first of the file's columns that belongs to a field."""
+        name = self._parquet.schema_arrow.names[place]
+        schema = self._parquet.schema
+        return next(
+            leaf for leaf in range(len(schema)) if f"{schema.column(leaf).path}.".startswith(f"{name}.")
+        )
+
+    def _copy(self, sink: Writable, size: int) -> int:
+        """Copy the file's start, and say how long that was."""
+        self._file.seek(0)
+        left = size
+        while left:
+            try:
+                data = self._file.read(min(left, _COPIED))
+            except OSError as error:
+                raise PartwrightError(f"{self._path!r} cannot be read ({error.strerror})") from error
+            if not data:
+                raise PartwrightError(f"{self._path!r} has become shorter while it was read")
+            left -= sink.write(data)
+        return size
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """What pyarrow cannot read is no whole Parquet file."""
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            raise PartwrightError(
+                f"{self._path!r} is no whole Parquet file ({str(error).splitlines()[0]}): it may be cut off"
+            ) from error
+
+
+def _chunks(column: Column) -> list[pa.Array]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]

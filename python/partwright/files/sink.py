@@ -1,0 +1,152 @@
+"""Where a file is written to: beside its place until it is complete, then to its place in one step; or to stdout."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
+from partwright.files.opening import format_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
+
+    from partwright.files.formats import Records, Writable
+
+__all__ = ["open_sink"]
+
+
+class _Sink:
+    """A binary file whose failures are sentences; pyarrow's writers take it for a Python file."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
+        self._written = 0
+
+    def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has a buffer
+        view = memoryview(data)
+        try:
+            # Unbuffered: what is written comes in blocks, and may be taken in parts.
+            done = 0
+            while done < view.nbytes:
+                done += self._file.write(view[done:])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _unwritable(self._name, error) from error
+        self._written += done
+        return done
+
+    def tell(self) -> int:
+        return self._written
+
+    def flush(self) -> None:
+        """There is nothing to flush."""
+
+
+@contextmanager
+def open_sink(out: str | None, records: Records) -> Iterator[Writable]:
+    """Where the whole of a file goes, in the format of `records`.
+
+    A file is written beside `out` and takes its place when the block ends well; otherwise it is removed and
+    what was there stays as it was. So `out` may be the file that is read.
+
+    Args:
+        out: The file; None or `-` is stdout.
+        records: What is read.
+
+    Raises:
+        PartwrightError: It cannot be written, is of another format, or is a terminal that cannot show it.
+    """
+    if out in {None, "-"}:
+        if not records.is_text and sys.stdout.isatty():
+            raise PartwrightError(
+                f"a terminal cannot show {records.format}: name a file with --out, or send stdout to a file or a pipe"
+            )
+        sys.stdout.flush()
+        with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as file:
+            yield _Sink(file, "stdout")
+        return
+    # Where the name is a link, the file that it leads to is replaced, and not the link.
+    place = Path(os.path.realpath(out))
+    about = _about(out, place)
+    if about is not None and not stat.S_ISREG(about.st_mode):
+        with _opened(out, place) as file:
+            yield _Sink(file, out)
+        return
+    if format_of(out) != records.format:
+        raise PartwrightError(
+            f"--out {out!r} would have another format than what is read, which is {records.format}: place adds a "
+            "column, it does not convert"
+        )
+    with _replacing(out, place, about) as file:
+        yield _Sink(file, out)
+
+
+def _about(out: str, place: Path) -> os.stat_result | None:
+    """What is at the place; None where there is nothing."""
+    try:
+        about = place.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    if stat.S_ISDIR(about.st_mode):
+        raise PartwrightError(f"--out {out!r} is a folder: name a file")
+    return about
+
+
+@contextmanager
+def _opened(out: str, place: Path) -> Iterator[BinaryIO]:
+    """A device or a pipe, which is no file to replace."""
+    try:
+        file = place.open("wb", buffering=0)
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    with file:
+        yield file
+
+
+@contextmanager
+def _replacing(out: str, place: Path, about: os.stat_result | None) -> Iterator[BinaryIO]:
+    if about is not None and not os.access(place, os.W_OK):
+        raise PartwrightError(f"{out!r} cannot be written (it is read-only): name another file with --out")
+    try:
+        descriptor, name = tempfile.mkstemp(".partwright", f".{place.name[:200]}.", place.parent)
+    except OSError as error:
+        raise _unwritable(out, error) from error
+    try:
+        with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor
+            yield file
+            os.fchmod(descriptor, _new_mode() if about is None else stat.S_IMODE(about.st_mode))
+            if about is not None:
+                # Else a crash of the machine could leave neither the old file nor the new one.
+                os.fsync(descriptor)
+        Path(name).replace(place)
+    except BaseException as error:
+        with suppress(OSError):
+            Path(name).unlink()
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+            raise _unwritable(out, error) from error
+        raise
+
+
+def _new_mode() -> int:
+    """The mode of a new file, which the temporary file's own is not."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _unwritable(name: str, error: OSError) -> PartwrightError:
+    why = error.strerror or str(error)
+    return PartwrightError(f"{name!r} cannot be written ({why}): make room or name another file with --out")

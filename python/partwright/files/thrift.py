@@ -1,0 +1,181 @@
+"""Thrift's compact protocol, read into plain values and written again: it is what a Parquet file's footer is in.
+
+Nothing is known here of what the fields mean, so that those of later versions survive as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+__all__ = ["List", "Struct", "read_struct", "write_struct"]
+
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+_INTEGERS = (_I16, _I32, _I64)
+# A list of as many or more has its length after its first byte.
+_LONG_LIST = 15
+_MORE = 0x80
+_DEEPEST = 64
+
+Value: TypeAlias = Any
+
+
+@dataclass
+class List:
+    """A list of values of one type."""
+
+    type: int
+    items: list[Value]
+
+
+class Struct(dict[int, tuple[int, Value]]):
+    """Fields by their ids, each with its type."""
+
+    def get_value(self, field: int, default: Value = None) -> Value:
+        """A field's value, or what stands for a field that is not there."""
+        return self[field][1] if field in self else default
+
+    def set_value(self, field: int, value: Value) -> None:
+        """Give a field that is there another value."""
+        self[field] = (self[field][0], value)
+
+
+def read_struct(data: bytes | memoryview) -> Struct:
+    """The struct that some bytes start with.
+
+    Raises:
+        ValueError: They are none.
+
+    Examples:
+        >>> read_struct(bytes([0x15, 0x54, 0x00]))
+        {1: (5, 42)}
+    """
+    try:
+        return _Reader(data).struct(0)
+    except IndexError:
+        raise ValueError("the bytes end within a struct") from None
+
+
+def write_struct(struct: Struct) -> bytes:
+    r"""A struct's bytes, its fields in the order of their ids.
+
+    Examples:
+        >>> write_struct(Struct({1: (5, 42)}))
+        b'\x15T\x00'
+    """
+    out = bytearray()
+    _write_struct(out, struct)
+    return bytes(out)
+
+
+class _Reader:
+    def __init__(self, data: bytes | memoryview) -> None:
+        self._data = data
+        self._at = 0
+
+    def struct(self, depth: int) -> Struct:
+        if depth > _DEEPEST:
+            raise ValueError(f"structs within structs, more than {_DEEPEST} deep")
+        fields, field = Struct(), 0
+        while head := self._byte():
+            type_ = head & 0x0F
+            field = field + (head >> 4) if head >> 4 else _signed(self._number())
+            # The type of a boolean field is its value.
+            value = type_ == _TRUE if type_ in {_TRUE, _FALSE} else self._value(type_, depth)
+            fields[field] = (type_, value)
+        return fields
+
+    def _value(self, type_: int, depth: int) -> Value:
+        if type_ in _INTEGERS:
+            return _signed(self._number())
+        if type_ == _BINARY:
+            return self._bytes(self._number())
+        if type_ == _STRUCT:
+            return self.struct(depth + 1)
+        if type_ in {_LIST, _SET}:
+            return self._list(depth)
+        if type_ in {_TRUE, _FALSE, _BYTE}:
+            return self._byte()
+        if type_ == _DOUBLE:
+            return self._bytes(8)
+        raise ValueError(f"a value of type {type_}")
+
+    def _list(self, depth: int) -> List:
+        head = self._byte()
+        type_, size = head & 0x0F, head >> 4
+        if size == _LONG_LIST:
+            size = self._number()
+        return List(type_, [self._value(type_, depth) for _ in range(size)])
+
+    def _byte(self) -> int:
+        byte = self._data[self._at]
+        self._at += 1
+        return byte
+
+    def _bytes(self, size: int) -> bytes:
+        end = self._at + size
+        if end > len(self._data):
+            raise IndexError
+        taken, self._at = bytes(self._data[self._at : end]), end
+        return taken
+
+    def _number(self) -> int:
+        number, shift = 0, 0
+        while True:
+            byte = self._byte()
+            number |= (byte & (_MORE - 1)) << shift
+            if not byte & _MORE:
+                return number
+            shift += 7
+
+
+def _signed(number: int) -> int:
+    """Zigzag: 0, -1, 1, -2 are 0, 1, 2, 3."""
+    return (number >> 1) ^ -(number & 1)
+
+
+def _write_struct(out: bytearray, struct: Struct) -> None:
+    before = 0
+    for field, (type_, value) in sorted(struct.items()):
+        marked = (_TRUE if value else _FALSE) if type_ in {_TRUE, _FALSE} else type_
+        if 0 < field - before <= _LONG_LIST:
+            out.append((field - before) << 4 | marked)
+        else:
+            out.append(marked)
+            _write_number(out, _zigzag(field))
+        before = field
+        if type_ not in {_TRUE, _FALSE}:
+            _write_value(out, type_, value)
+    out.append(0)
+
+
+def _write_value(out: bytearray, type_: int, value: Value) -> None:
+    if type_ in _INTEGERS:
+        _write_number(out, _zigzag(value))
+    elif type_ == _BINARY:
+        _write_number(out, len(value))
+        out += value
+    elif type_ == _STRUCT:
+        _write_struct(out, value)
+    elif type_ in {_LIST, _SET}:
+        size = len(value.items)
+        out.append(min(size, _LONG_LIST) << 4 | value.type)
+        if size >= _LONG_LIST:
+            _write_number(out, size)
+        for item in value.items:
+            _write_value(out, value.type, item)
+    elif type_ == _DOUBLE:
+        out += value
+    else:
+        out.append(value)
+
+
+def _write_number(out: bytearray, number: int) -> None:
+    while number >= _MORE:
+        out.append((number & (_MORE - 1)) | _MORE)
+        number >>= 7
+    out.append(number)
+
+
+def _zigzag(number: int) -> int:
+    return number << 1 if number >= 0 else (~number << 1) | 1

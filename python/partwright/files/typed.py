@@ -1,0 +1,66 @@
+"""What text stands for under a key type: the numbers and booleans of a file that has text only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from partwright.files.formats import Column, Wanted
+
+__all__ = ["typed"]
+
+# Arrow's own casts take more, such as 0x10 for a number and 1 for true.
+_FORMS = {
+    pa.int64(): ("^-?[0-9]+$", "a whole number of 64 bits"),
+    pa.float64(): ("^[-+0-9.eEinfaINFA]+$", "a floating-point number"),
+    pa.bool_(): ("^(true|false)$", "true or false"),
+}
+
+
+def typed(column: Column, wanted: Wanted, path: str, first_row: int) -> Column:
+    """A column of text as the type that is wanted.
+
+    Args:
+        column: Text.
+        wanted: The column that was asked for.
+        path: The file, for what is said of it.
+        first_row: The row of the file that the column's first is.
+
+    Returns:
+        The column; text where the type is text, and where it is lenient and does not fit.
+
+    Raises:
+        PartwrightError: A text that does not fit.
+    """
+    if wanted.type == pa.string():
+        return column
+    form, what = _FORMS[wanted.type]
+    if pc.all(pc.match_substring_regex(column, form)).as_py() is not False:
+        try:
+            return column.cast(wanted.type)
+        except pa.ArrowInvalid:
+            pass
+    if wanted.lenient:
+        return column
+    row, text = next(
+        (row, text)
+        for row, text in enumerate(column.to_pylist(), first_row)
+        if text is not None and not _fits(text, wanted.type, form)
+    )
+    raise PartwrightError(f"row {row} of {path!r}: {text!r} in column {wanted.name!r} is not {what}")
+
+
+def _fits(text: str, type_: pa.DataType, form: str) -> bool:
+    one = pa.array([text])
+    if not pc.match_substring_regex(one, form)[0].as_py():
+        return False
+    try:
+        one.cast(type_)
+    except pa.ArrowInvalid:
+        return False
+    return True

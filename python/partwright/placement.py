@@ -1,0 +1,319 @@
+"""Where records are and where a client puts them: summed up batch by batch, in bounded memory.
+
+>>> found = Placement(15)
+>>> found.add(pa.array(["TT0124", "N14228", None]), pa.array([10, 3, 7]))
+>>> found.rows, found.misplaced, found.undetermined
+(3, 1, 1)
+>>> print(found.examples[0])
+row 1: key N14228 is in partition 3, java puts it into 11
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import KeyTypeError, PartwrightError
+from partwright.files.formats import in_one
+from partwright.hashing import encode, partition_for_key
+from partwright.key_counter import KeyCounter
+from partwright.shown import shown_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from partwright.files.formats import Column
+
+__all__ = ["Example", "Placement", "Placer"]
+
+_ROW = re.compile(r"^row (\d+)")
+# The digits of 2147483647.
+_NUMBER = "^-?[0-9]{1,10}$"
+# Beyond so many partitions, those that have no rows are left out of a list of them.
+_LISTED = 10_000
+_HEAVY = 10
+
+
+class Placer:
+    """Gives partitions to the keys of a file, batch by batch; errors name the row of the whole file.
+
+    Args:
+        n: How many partitions the topic has.
+        client: The client profile.
+        key_type: How a value becomes key bytes.
+
+    Raises:
+        PartwrightError: One of them is none.
+
+    Examples:
+        >>> placer = Placer(15)
+        >>> placer.place(pa.array(["TT0124", None])).to_pylist(), placer.rows, placer.null_keys
+        ([10, None], 2, 1)
+    """
+
+    def __init__(self, n: int, client: str = "java", key_type: str | None = None) -> None:
+        partition_for_key(None, n, client, key_type)
+        self.n = n
+        self.client = client
+        self.key_type = key_type
+        self.rows = 0
+        self.null_keys = 0
+
+    def place(self, keys: Column, where: Callable[[int], str] | None = None) -> Column:
+        """The partitions of the next keys.
+
+        Args:
+            keys: A column.
+            where: What an error calls one of its rows; by default the row of the whole file.
+
+        Returns:
+            The column that `partition_for_key` gives.
+
+        Raises:
+            PartwrightError: A key has no key bytes under the key type.
+        """
+        with _rows_named(where or self._where):
+            partitions = partition_for_key(keys, self.n, self.client, self.key_type)
+        self.rows += len(keys)
+        self.null_keys += keys.null_count
+        return partitions
+
+    def _where(self, row: int) -> str:
+        return f"row {self.rows + row}"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A record that is not where the client puts it.
+
+    Attributes:
+        row: Its row in the file, from 0; None for a topic's.
+        offset: Its offset in the topic's partition; None for a file's.
+        key: Its key, for people.
+        partition: What is said of where it is; None where nothing is.
+        expected: Where the client puts it; None where that may be anywhere.
+    """
+
+    row: int | None
+    offset: int | None
+    key: str
+    partition: str | None
+    expected: int | None
+    client: str
+
+    def __str__(self) -> str:
+        at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
+        said = "in no partition" if self.partition is None else f"in partition {self.partition}"
+        wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
+        return f"{at}: key {self.key} is {said}, {self.client} {wanted}"
+
+
+class Placement:
+    """What a check finds.
+
+    Args:
+        n: How many partitions the topic has.
+        client: The client profile whose partitions are right.
+        key_type: How a value becomes key bytes.
+        show: How many of the records that are not where they belong are kept as examples.
+
+    Attributes:
+        rows: Rows seen.
+        null_keys: Those without a key.
+        misplaced: Those that are not where the client puts them, among them those in no partition from 0 to n-1.
+        undetermined: Those whose partition the client does not determine: they may be in any, or in none.
+        examples: The first that are misplaced.
+
+    Raises:
+        PartwrightError: n, the client or the key type is none.
+    """
+
+    def __init__(self, n: int, client: str = "java", key_type: str | None = None, *, show: int = 10) -> None:
+        self.misplaced = 0
+        self.undetermined = 0
+        self.examples: list[Example] = []
+        self._show = show
+        self._placer = Placer(n, client, key_type)
+        self._rows_of: Counter[int] = Counter()
+        self._keys = KeyCounter()
+
+    @property
+    def n(self) -> int:
+        """How many partitions the topic has."""
+        return self._placer.n
+
+    @property
+    def client(self) -> str:
+        """The client profile."""
+        return self._placer.client
+
+    @property
+    def rows(self) -> int:
+        """Rows seen."""
+        return self._placer.rows
+
+    @property
+    def null_keys(self) -> int:
+        """Rows without a key."""
+        return self._placer.null_keys
+
+    @property
+    def ok(self) -> bool:
+        """Whether every record is where the client puts it, as far as the client determines that."""
+        return not self.misplaced
+
+    @property
+    def used(self) -> int:
+        """How many partitions have rows."""
+        return len(self._rows_of)
+
+    @property
+    def largest_share(self) -> float:
+        """The largest partition's share of the rows that are in one, 0 to 1."""
+        return max(self._rows_of.values(), default=0) / (self._rows_of.total() or 1)
+
+    @property
+    def note(self) -> str | None:
+        """Why keys were not counted; None where they were."""
+        if not self._keys.is_over:
+            return None
+        return f"keys were not counted: there are more than {self._keys.most:,}, or they have too many bytes"
+
+    def add(self, keys: Column, partitions: Column = None, offsets: Column = None) -> None:
+        """Take some records, the next of their file or of a topic.
+
+        Args:
+            keys: Their keys.
+            partitions: Where they are: whole numbers, or text of such; None takes where the client puts them.
+            offsets: Their offsets in a topic's partitions; None for a file's.
+
+        Raises:
+            PartwrightError: A key has no key bytes under the key type, or the partitions' type is none of whole
+                numbers.
+        """
+        first = self.rows
+
+        def where(row: int) -> str:
+            if offsets is None:
+                return f"row {first + row}"
+            return f"partition {partitions[row].as_py()}, offset {offsets[row].as_py()}"
+
+        expected = in_one(self._placer.place(keys, where))
+        found = expected if partitions is None else whole_numbers(partitions)
+        inside = pc.fill_null(pc.and_(pc.greater_equal(found, 0), pc.less(found, self.n)), False)
+        open_ = pc.is_null(expected)
+        if partitions is None:
+            self.undetermined += expected.null_count
+        else:
+            # Where the client determines none, none is right too.
+            inside = pc.or_(inside, pc.and_(open_, pc.is_null(partitions)))
+            right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), False)))
+            self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
+            wrong = pc.indices_nonzero(pc.invert(right))
+            self.misplaced += len(wrong)
+            for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
+                self.examples.append(self._example(row, first, keys, partitions, offsets, expected))
+        found = pc.if_else(inside, found, None)
+        for each in pc.value_counts(found.drop_null()).to_pylist():
+            self._rows_of[each["values"]] += each["counts"]
+        if not self._keys.is_over:
+            self._keys.add(in_one(encode(keys, self._placer.key_type)), found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, as JSON has it."""
+        keys, heavy = self._keys.keys_by_partition(), self._keys.heaviest(_HEAVY)
+        listed = range(self.n) if self.n <= _LISTED else sorted(self._rows_of)
+        return {
+            "ok": self.ok,
+            "rows": self.rows,
+            "null_keys": self.null_keys,
+            "misplaced": self.misplaced,
+            "undetermined": self.undetermined,
+            "largest_share": self.largest_share,
+            "used": self.used,
+            "n": self.n,
+            "client": self.client,
+            "heavy_keys": heavy
+            and [
+                {"key": shown_key(key, self._placer.key_type), "rows": rows, "partition": partition}
+                for key, rows, partition in heavy
+            ],
+            "partitions": [
+                {
+                    "partition": partition,
+                    "rows": self._rows_of[partition],
+                    "keys": None if keys is None else keys.get(partition, 0),
+                }
+                for partition in listed
+            ],
+            "examples": [asdict(example) for example in self.examples],
+            "note": self.note,
+        }
+
+    def _example(
+        self,
+        row: int,
+        first: int,
+        keys: Column,
+        partitions: Column,
+        offsets: Column,
+        expected: Column,
+    ) -> Example:
+        key = encode(keys.slice(row, 1), self._placer.key_type)[0].as_py()
+        found = partitions[row].as_py()
+        return Example(
+            row=first + row if offsets is None else None,
+            offset=None if offsets is None else offsets[row].as_py(),
+            key=shown_key(key, self._placer.key_type),
+            partition=None if found is None else str(found),
+            expected=expected[row].as_py(),
+            client=self.client,
+        )
+
+
+def whole_numbers(column: Column) -> pa.Array:
+    """A column of partitions as int64, null where a value is none that a partition could have.
+
+    Raises:
+        PartwrightError: Its type is none of whole numbers.
+
+    Examples:
+        >>> whole_numbers(pa.array(["3", "3.0", None])).to_pylist()
+        [3, None, None]
+    """
+    column = in_one(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_integer(column.type):
+        # What is too large for it becomes negative, which is as wrong.
+        return column.cast(pa.int64(), safe=False)
+    if pa.types.is_null(column.type):
+        return column.cast(pa.int64())
+    if not (
+        pa.types.is_string(column.type)
+        or pa.types.is_large_string(column.type)
+        or pa.types.is_string_view(column.type)
+    ):
+        raise KeyTypeError(
+            f"partitions of type {column.type} are no whole numbers: name another column with --partition"
+        )
+    text = column.cast(pa.string())
+    return pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None).cast(pa.int64())
+
+
+@contextmanager
+def _rows_named(where: Callable[[int], str]) -> Iterator[None]:
+    """Errors that name a row of a batch name it as `where` does."""
+    try:
+        yield
+    except PartwrightError as error:
+        named = _ROW.sub(lambda row: where(int(row[1])), str(error))
+        if named == str(error):
+            raise
+        raise type(error)(named) from error
