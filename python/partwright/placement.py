@@ -5,7 +5,7 @@
 >>> found.rows, found.misplaced, found.undetermined
 (3, 1, 1)
 >>> print(found.examples[0])
-row 1: key N14228 is in partition 3, java puts it into 11
+row 1: key N14228 is in partition 3, java puts it into 8
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
+from partwright.files.literals import FALSE, number
 from partwright.hashing import encode, partition_for_key
 from partwright.key_counter import KeyCounter
 from partwright.shown import shown_key
@@ -206,20 +207,22 @@ class Placement:
 
         expected = in_one(self._placer.place(keys, where))
         found = expected if partitions is None else whole_numbers(partitions)
-        inside = pc.fill_null(pc.and_(pc.greater_equal(found, 0), pc.less(found, self.n)), False)
+        inside = pc.fill_null(
+            pc.and_(pc.greater_equal(found, number(0)), pc.less(found, number(self.n))), FALSE
+        )
         open_ = pc.is_null(expected)
         if partitions is None:
             self.undetermined += expected.null_count
         else:
             # Where the client determines none, none is right too.
             inside = pc.or_(inside, pc.and_(open_, pc.is_null(partitions)))
-            right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), False)))
+            right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), FALSE)))
             self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
             wrong = pc.indices_nonzero(pc.invert(right))
             self.misplaced += len(wrong)
             for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
                 self.examples.append(self._example(row, first, keys, partitions, offsets, expected))
-        found = pc.if_else(inside, found, None)
+        found = pc.if_else(inside, found, pa.nulls(1, found.type)[0])
         for each in pc.value_counts(found.drop_null()).to_pylist():
             self._rows_of[each["values"]] += each["counts"]
         if not self._keys.is_over:
@@ -304,7 +307,9 @@ def whole_numbers(column: Column) -> pa.Array:
             f"partitions of type {column.type} are no whole numbers: name another column with --partition"
         )
     text = column.cast(pa.string())
-    return pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None).cast(pa.int64())
+    return pc.if_else(pc.match_substring_regex(text, _NUMBER), text, pa.nulls(1, pa.string())[0]).cast(
+        pa.int64()
+    )
 
 
 @contextmanager

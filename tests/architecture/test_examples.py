@@ -22,7 +22,15 @@ MODULES = [
     "partwright.spark.errors",
     "partwright.cli.options",
     "partwright.pipeline.settings",
-    "partwright.pipeline.checks",
+    "partwright.shown",
+    "partwright.key_counter",
+    "partwright.placement",
+    "partwright.files.formats",
+    "partwright.files.footer",
+    "partwright.files.lines",
+    "partwright.files.literals",
+    "partwright.files.opening",
+    "partwright.files.thrift",
 ]
 
 

@@ -41,9 +41,7 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
         console.print(heaviest_keys(heavy, placed, "rows"))
     if found.note:
         console.print(found.note)
-    undetermined = (
-        f"; undetermined: {found.undetermined:,}" if found.undetermined else ""
-    )
+    undetermined = f"; undetermined: {found.undetermined:,}" if found.undetermined else ""
     client = escape(found.client)
     if not is_checked:
         console.print(f"[yellow]not checked[/]: no --partition was given{undetermined}")

@@ -18,6 +18,7 @@ import pyarrow.csv as pa_csv
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column, in_one, refuse_taken
 from partwright.files.lines import LineReader, text_of
+from partwright.files.literals import FALSE, TRUE, text, text_column
 from partwright.files.typed import typed
 
 if TYPE_CHECKING:
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from partwright.files.formats import Column, Wanted, Writable
-    from partwright.files.lines import Block
+from partwright.files.lines import Block
 
 __all__ = ["DelimitedRecords"]
+
+_NOTHING = text("")
 
 
 class DelimitedRecords:
@@ -78,12 +81,16 @@ class DelimitedRecords:
         header, closed = self._header(blocks)
         places = [find_column(self._path, self._names, key.name)]
         refuse_taken(self._path, self._names, name)
-        start = self._lines.mark + bytes(_text(header, closed, pa.array([self._delimiter + _field(name, self._delimiter)])))
+        start = self._lines.mark + bytes(
+            _text(header, closed, text_column((self._delimiter + _field(name, self._delimiter)).encode()))
+        )
         for block, quoted in blocks:
             ends = self._ends(block, quoted)
             (keys,) = self._columns(block, ends, [key], places)
             partitions = in_one(computed(keys)).cast(pa.string())
-            new = pc.binary_join_element_wise(self._delimiter, partitions, "", null_handling="replace")
+            new = pc.binary_join_element_wise(
+                text(self._delimiter), partitions, _NOTHING, null_handling="replace"
+            )
             # The header is not written before a key has had its chance to be refused.
             sink.write(start)
             sink.write(_text(block, ends, new))
@@ -97,9 +104,7 @@ class DelimitedRecords:
             if closed is None:
                 yield block, None
                 continue
-            whole = (
-                len(closed) - pc.index(closed[::-1], pa.scalar(True)).as_py() if pc.any(closed).as_py() else 0
-            )
+            whole = len(closed) - pc.index(closed[::-1], TRUE).as_py() if pc.any(closed).as_py() else 0
             if whole < len(closed):
                 if self._lines.at_end:
                     raise PartwrightError(
@@ -114,7 +119,7 @@ class DelimitedRecords:
         if not pc.any(pc.match_substring(lines, '"')).as_py():
             return None
         whole = pc.match_substring_regex(lines, self._whole)
-        first = pc.index(whole, pa.scalar(False)).as_py()
+        first = pc.index(whole, FALSE).as_py()
         if first < 0:
             return None
         closed, is_closed = [], True
@@ -126,22 +131,22 @@ class DelimitedRecords:
     def _header(self, blocks: Iterator[tuple[Block, pa.Array | None]]) -> tuple[Block, pa.Array]:
         """The header alone; the rest of its block comes again."""
         block, closed = next(blocks)
-        first = 0 if closed is None else pc.index(closed, pa.scalar(True)).as_py()
+        first = 0 if closed is None else pc.index(closed, TRUE).as_py()
         header = block.head(first + 1)
         if first + 1 < len(block.lines):
             self._lines.give_back(block.tail(first + 1))
-        text = header.text.decode().rstrip("\r\n")
-        self._names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter), [])
+        names = io.StringIO(header.text.decode().rstrip("\r\n"), newline="")
+        self._names = next(csv.reader(names, delimiter=self._delimiter), [])
         if not self._names:
             raise PartwrightError(f"line 1 of {self._path!r} is blank: the first line is the header")
-        return header, pa.array([*[False] * first, True])
+        return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
 
     def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:
         """Whether a record ends at each line; None where one does at every line."""
         if len(self._names) == 1:
             # There a blank line is a record, whose one field is null.
             return closed
-        blank = pc.equal(block.lines, "")
+        blank = pc.equal(block.lines, _NOTHING)
         if not pc.any(blank).as_py():
             return closed
         filled = pc.invert(blank)
@@ -153,7 +158,7 @@ class DelimitedRecords:
         """What is asked for of a block's records."""
         rows = len(block.lines) if ends is None else pc.sum(ends).as_py()
         if not rows:
-            return tuple(pa.array([], column.type) for column in wanted)
+            return tuple(pa.nulls(0, column.type) for column in wanted)
         columns = [f"{place}" for place in range(len(self._names))]
         try:
             table = pa_csv.read_csv(
@@ -186,8 +191,8 @@ class DelimitedRecords:
 
     def _ragged(self, block: Block, why: str) -> PartwrightError:
         """The sentence for a record that does not fit the header, or for whatever pyarrow says."""
-        text = io.StringIO(block.text.decode(), newline="")
-        records, line = csv.reader(text, delimiter=self._delimiter), block.first
+        lines = io.StringIO(block.text.decode(), newline="")
+        records, line = csv.reader(lines, delimiter=self._delimiter), block.first
         for record in records:
             if len(record) != len(self._names) and (record or len(self._names) == 1):
                 if not record:
@@ -207,8 +212,8 @@ def _text(block: Block, ends: pa.Array | None, new: Column) -> memoryview:
     """Lines, with what is new at the end of each record."""
     if ends is not None:
         # A line in the midst of a record gets nothing.
-        new = pc.replace_with_mask(pa.repeat("", len(ends)), ends, new)
-    return text_of(pc.binary_join_element_wise(block.lines, new, block.ends, ""))
+        new = pc.replace_with_mask(pa.repeat(_NOTHING, len(ends)), ends, new)
+    return text_of(pc.binary_join_element_wise(block.lines, new, block.ends, _NOTHING))
 
 
 def _quoted_end(delimiter: str) -> str:
@@ -220,8 +225,8 @@ def _field_pattern(delimiter: str) -> str:
     return f'(?:"{_quoted_end(delimiter)}|[^"{delimiter}][^{delimiter}]*|)'
 
 
-def _field(text: str, delimiter: str) -> str:
+def _field(name: str, delimiter: str) -> str:
     """A field as csv writes it."""
-    if re.search(f'["{delimiter}\r\n]', text):
-        return '"' + text.replace('"', '""') + '"'
-    return text
+    if re.search(f'["{delimiter}\r\n]', name):
+        return '"' + name.replace('"', '""') + '"'
+    return name

@@ -13,6 +13,7 @@ import pyarrow.json as pa_json
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one, no_column, taken
 from partwright.files.lines import LineReader, text_of
+from partwright.files.literals import FALSE, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from partwright.files.formats import Column, Wanted, Writable
-    from partwright.files.lines import Block
+from partwright.files.lines import Block
 
 __all__ = ["JsonRecords"]
 
@@ -32,6 +33,7 @@ _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.float64(): ((float, int), "a number"),
     pa.bool_(): ((bool,), "true or false"),
 }
+_NOTHING, _NULL, _CLOSE = text(""), text("null"), text("}")
 _EMPTY = rf"^[{_BLANKS}]*\{{[{_BLANKS}]*\}}$"
 _INT64 = range(-(2**63), 2**63)
 
@@ -94,14 +96,17 @@ class JsonRecords:
             objects = _objects(block, self._path)
             (keys,) = self._columns(block, objects, [key], name)
             values = in_one(computed(keys)).cast(pa.string())
-            members = pc.if_else(pc.match_substring_regex(objects.lines, _EMPTY), member[1:], member)
+            members = pc.if_else(
+                pc.match_substring_regex(objects.lines, _EMPTY), text(member[1:]), text(member)
+            )
             heads = pc.utf8_slice_codeunits(objects.lines, 0, -1)
-            values = pc.fill_null(values, "null")
-            new = pc.binary_join_element_wise(heads, members, values, "}", objects.tails or "", "")
+            values = pc.fill_null(values, _NULL)
+            tails = _NOTHING if objects.tails is None else objects.tails
+            new = pc.binary_join_element_wise(heads, members, values, _CLOSE, tails, _NOTHING)
             if objects.filled is not None:
                 new = pc.replace_with_mask(block.lines, objects.filled, new)
             sink.write(self._lines.mark if start else b"")
-            sink.write(text_of(pc.binary_join_element_wise(new, block.ends, "")))
+            sink.write(text_of(pc.binary_join_element_wise(new, block.ends, _NOTHING)))
             start = False
         self._refuse_unseen([key])
 
@@ -138,9 +143,9 @@ class JsonRecords:
         self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None
     ) -> tuple[Column, ...]:
         values: list[list[Any]] = [[] for _ in wanted]
-        for place, text in enumerate(objects.lines.to_pylist()):
+        for place, given in enumerate(objects.lines.to_pylist()):
             line = _line(block, objects, place)
-            members = self._checked(text, line, wanted, new)
+            members = self._checked(given, line, wanted, new)
             for column, found in zip(wanted, values, strict=True):
                 found.append(self._value(members.get(column.name), column, line))
         return tuple(
@@ -148,12 +153,12 @@ class JsonRecords:
             for column, found in zip(wanted, values, strict=True)
         )
 
-    def _checked(self, text: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, Any]:
+    def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, Any]:
         """The members of an object, if it has none twice that is asked for, and not the new one."""
         try:
-            members = _members(text)
+            members = _members(given)
         except (ValueError, RecursionError) as error:
-            raise _no_object(self._path, line, text, error) from None
+            raise _no_object(self._path, line, given, error) from None
         names = [name for name, _ in members]
         if new in names:
             raise taken(self._path, str(new), where=f"line {line} of ")
@@ -193,22 +198,22 @@ class _Members(list[tuple[str, Any]]):
     """An object as json reads it, with members that are there twice."""
 
 
-def _members(text: str) -> list[tuple[str, Any]]:
-    """The members of the object that a text is.
+def _members(given: str) -> list[tuple[str, Any]]:
+    """The members of the object that a line is.
 
     Raises:
         ValueError: It is none.
     """
-    members = json.loads(text, object_pairs_hook=_Members)
+    members = json.loads(given, object_pairs_hook=_Members)
     if not isinstance(members, _Members):
         raise ValueError("not an object")  # noqa: TRY004 - json's own error is a ValueError too
     return members
 
 
-def _may_have(text: bytes, name: str) -> bool:
+def _may_have(data: bytes, name: str) -> bool:
     """Whether a member can have the name: False is certain, whichever way its letters are written."""
     escapes = [b"\\u00", *[b"\\u"] * (not name.isascii()), *[b"\\/"] * ("/" in name)]
-    return json.dumps(name, ensure_ascii=False).encode() in text or any(escape in text for escape in escapes)
+    return json.dumps(name, ensure_ascii=False).encode() in data or any(escape in data for escape in escapes)
 
 
 def _objects(block: Block, path: str) -> _Objects:
@@ -220,12 +225,12 @@ def _objects(block: Block, path: str) -> _Objects:
     found = pc.extract_regex(lines, rf"^(?P<object>[{_BLANKS}]*\{{(?s:.*)\}})(?P<tail>[{_BLANKS}]*)$")
     objects = _Objects(found.field("object"), found.field("tail"), filled)
     if found.null_count:
-        place = pc.index(found.is_valid(), pa.scalar(False)).as_py()
-        text = lines[place].as_py()
+        place = pc.index(found.is_valid(), FALSE).as_py()
+        given = lines[place].as_py()
         try:
-            _members(text)
+            _members(given)
         except (ValueError, RecursionError) as error:
-            raise _no_object(path, _line(block, objects, place), text, error) from None
+            raise _no_object(path, _line(block, objects, place), given, error) from None
     return objects
 
 
@@ -237,8 +242,8 @@ def _line(block: Block, objects: _Objects, place: int) -> int:
     return block.first + line
 
 
-def _no_object(path: str, line: int, text: str, error: Exception) -> PartwrightError:
-    if text.lstrip(_BLANKS).startswith("["):
+def _no_object(path: str, line: int, given: str, error: Exception) -> PartwrightError:
+    if given.lstrip(_BLANKS).startswith("["):
         return PartwrightError(
             f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them"
         )

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
+from partwright.files.literals import text, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ _BLOCK = 8 << 20
 # What a line, or a value of many lines, may have at most; Arrow's text ends at twice that.
 _LONGEST = 1 << 30
 _BOM = b"\xef\xbb\xbf"
+_FED, _RETURNED = text("\n"), text("\r\n")
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -159,28 +161,25 @@ class LineReader:
             return text.removeprefix(_BOM)
         return text
 
-    def _block(self, text: bytes) -> Block:
-        whole = text.endswith(b"\n")
-        one = _one_text(text, len(text) - whole)
+    def _block(self, data: bytes) -> Block:
+        whole = data.endswith(b"\n")
+        one = text_column(data, len(data) - whole)
         try:
             one.validate(full=True)
         except pa.ArrowInvalid:
-            raise self._not_utf8(text) from None
+            raise self._not_utf8(data) from None
         lines = pc.split_pattern(one, "\n").flatten()
         returned = pc.ends_with(lines, "\r")
-        ends = pa.scalar("\n")
+        ends = _FED
         if pc.any(returned).as_py():
             lines = pc.if_else(returned, pc.utf8_slice_codeunits(lines, 0, -1), lines)
-            ends = pc.if_else(returned, pa.scalar("\r\n"), ends)
-            ends = ends if not pc.all(returned).as_py() else pa.scalar("\r\n")
+            every = pc.all(returned).as_py()
+            ends = _RETURNED if every else pc.if_else(returned, _RETURNED, ends)
         if not whole:
-            last = "\r" if text.endswith(b"\r") else ""
-            ends = (
-                pa.array([*[ends.as_py()] * (len(lines) - 1), last])
-                if isinstance(ends, pa.Scalar)
-                else (pa.concat_arrays([ends[:-1], pa.array([last])]))
-            )
-        return Block(text, lines, ends, self.lines + 1)
+            last = text_column(b"\r" if data.endswith(b"\r") else b"")
+            others = pa.repeat(ends, len(lines) - 1) if isinstance(ends, pa.Scalar) else ends[:-1]
+            ends = pa.concat_arrays([others, last])
+        return Block(data, lines, ends, self.lines + 1)
 
     def _not_utf8(self, text: bytes) -> PartwrightError:
         try:
@@ -207,9 +206,3 @@ def text_of(lines: pa.Array) -> memoryview:
 def _offset(lines: pa.Array, line: int) -> int:
     at = (lines.offset + line) * 4
     return int.from_bytes(memoryview(lines.buffers()[1])[at : at + 4].cast("B"), sys.byteorder)
-
-
-def _one_text(text: bytes, length: int) -> pa.Array:
-    """A column of one text, which is not copied."""
-    offsets = pa.array([0, length], pa.int32()).buffers()[1]
-    return pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(text)])
