@@ -107,8 +107,7 @@ def _check_file(
     key_type: str | None,
     show: int,
 ) -> Placement:
-    import pyarrow as pa  # noqa: PLC0415 - --help does without it
-
+    # Imported here alone: --help is there at once.
     from partwright.files import Wanted, open_records, text_type  # noqa: PLC0415
     from partwright.placement import Placement  # noqa: PLC0415
 
@@ -123,7 +122,7 @@ def _check_file(
             f"{key!r} cannot be both the key and the partition: name another column with --partition"
         )
     if partition is not None:
-        wanted.append(Wanted(partition, pa.int64(), lenient=True))
+        wanted.append(Wanted(partition, text_type("java:long"), lenient=True))
     with open_records(file) as records, reading(file) as read:
         for columns in records.read(wanted):
             found.add(*columns)
@@ -140,7 +139,7 @@ def _check_topic(
     key_type: str | None,
     show: int,
 ) -> Placement:
-    from partwright.kafka.records import TopicRecords  # noqa: PLC0415 - --help does without it
+    from partwright.kafka.records import TopicRecords  # noqa: PLC0415
     from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
     from partwright.placement import Placement  # noqa: PLC0415
 

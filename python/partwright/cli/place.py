@@ -55,7 +55,7 @@ def command(
       partwright place ids.parquet --key id --key-type java:long -n 48 --client java --out ids.parquet
       zcat events.jsonl.gz | partwright place - --key user -n 12 | head
     """
-    # Arrow is imported here alone, so that --help does without it.
+    # Imported here alone: --help is there at once.
     from partwright.files import Wanted, open_records, open_sink, text_type  # noqa: PLC0415
     from partwright.placement import Placer  # noqa: PLC0415
 

@@ -136,9 +136,14 @@ class DelimitedRecords:
         if first + 1 < len(block.lines):
             self._lines.give_back(block.tail(first + 1))
         names = io.StringIO(header.text.decode().rstrip("\r\n"), newline="")
-        self._names = next(csv.reader(names, delimiter=self._delimiter), [])
-        if not self._names:
-            raise PartwrightError(f"line 1 of {self._path!r} is blank: the first line is the header")
+        try:
+            found = list(csv.reader(names, delimiter=self._delimiter))
+        except csv.Error as error:
+            raise PartwrightError(f"the header of {self._path!r} cannot be read ({error})") from error
+        if len(found) != 1:
+            why = "has a carriage return that ends no line" if found else "is blank"
+            raise PartwrightError(f"line 1 of {self._path!r} {why}: the first line is the header")
+        (self._names,) = found
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
 
     def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:

@@ -47,4 +47,5 @@ def _boolean(bits: bytes) -> pa.Scalar:
     return pa.Array.from_buffers(pa.bool_(), 1, [None, pa.py_buffer(bits)])[0]
 
 
-TRUE, FALSE = _boolean(b"\x01"), _boolean(b"\x00")
+TRUE = _boolean(b"\x01")
+FALSE = _boolean(b"\x00")
