@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +26,11 @@ _COMMANDS = {
 }
 
 
+# What a shell gives for a process that SIGINT ended, and for one that SIGPIPE did.
+_INTERRUPTED = 130
+_NO_READER = 141
+
+
 class _Commands(click.Group):
     """A group whose commands live in `partwright.cli.NAME` under the name `command`."""
 
@@ -38,6 +44,15 @@ class _Commands(click.Group):
             return None
         command: click.Command = importlib.import_module(f"partwright.cli.{cmd_name}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever a command returns
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Whoever reads, `head` say, has seen enough. click would exit with 1, which is a check's answer, and
+            # Python would complain as it flushes stdout at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(_NO_READER)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
@@ -58,10 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: The words after `partwright`; those of the process by default.
     """
     sys.exit(_exit_code(arguments))
-
-
-# What a shell gives for a process that SIGINT ended.
-_INTERRUPTED = 130
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:

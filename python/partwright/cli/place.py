@@ -61,6 +61,8 @@ def command(
 
     if not column:
         raise PartwrightError("--column is empty: the new column needs a name")
+    if file.startswith("kafka://"):
+        raise PartwrightError(f"place reads files, and {file!r} is a topic: `partwright check` reads topics")
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()
     with open_records(file) as records, open_sink(out, records) as sink, reading(file) as read:

@@ -115,7 +115,8 @@ class JsonRecords:
     ) -> tuple[Column, ...]:
         """What is asked for of a block's objects; `new` is a name that none of them may have."""
         if self._first is None and len(objects.lines):
-            self._first = list(dict(_members(objects.lines[0].as_py())))
+            first = _read_members(self._path, _line(block, objects, 0), objects.lines[0].as_py())
+            self._first = list(dict(first))
         if new is None or not _may_have(block.text, new):
             table = self._parsed(block, wanted)
             if table is not None and table.num_rows == len(objects.lines):
@@ -155,10 +156,7 @@ class JsonRecords:
 
     def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, Any]:
         """The members of an object, if it has none twice that is asked for, and not the new one."""
-        try:
-            members = _members(given)
-        except (ValueError, RecursionError) as error:
-            raise _no_object(self._path, line, given, error) from None
+        members = _read_members(self._path, line, given)
         names = [name for name, _ in members]
         if new in names:
             raise taken(self._path, str(new), where=f"line {line} of ")
@@ -198,16 +196,28 @@ class _Members(list[tuple[str, Any]]):
     """An object as json reads it, with members that are there twice."""
 
 
-def _members(given: str) -> list[tuple[str, Any]]:
+def _read_members(path: str, line: int, given: str) -> list[tuple[str, Any]]:
     """The members of the object that a line is.
 
     Raises:
-        ValueError: It is none.
+        PartwrightError: It is none.
     """
-    members = json.loads(given, object_pairs_hook=_Members)
-    if not isinstance(members, _Members):
-        raise ValueError("not an object")  # noqa: TRY004 - json's own error is a ValueError too
-    return members
+    try:
+        members = json.loads(given, object_pairs_hook=_Members)
+    except json.JSONDecodeError as error:
+        why = f"{error.msg} at column {error.colno}"
+    except (ValueError, RecursionError) as error:
+        # A number of more digits than Python reads, or too many brackets.
+        why = str(error)
+    else:
+        if isinstance(members, _Members):
+            return members
+        why = "not an object"
+    if given.lstrip(_BLANKS).startswith("["):
+        raise PartwrightError(
+            f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them"
+        )
+    raise PartwrightError(f"line {line} of {path!r} is no JSON object ({why}): give one object a line")
 
 
 def _may_have(data: bytes, name: str) -> bool:
@@ -226,11 +236,7 @@ def _objects(block: Block, path: str) -> _Objects:
     objects = _Objects(found.field("object"), found.field("tail"), filled)
     if found.null_count:
         place = pc.index(found.is_valid(), FALSE).as_py()
-        given = lines[place].as_py()
-        try:
-            _members(given)
-        except (ValueError, RecursionError) as error:
-            raise _no_object(path, _line(block, objects, place), given, error) from None
+        _read_members(path, _line(block, objects, place), lines[place].as_py())
     return objects
 
 
@@ -240,15 +246,6 @@ def _line(block: Block, objects: _Objects, place: int) -> int:
         return block.first + place
     line: int = pc.indices_nonzero(objects.filled)[place].as_py()
     return block.first + line
-
-
-def _no_object(path: str, line: int, given: str, error: Exception) -> PartwrightError:
-    if given.lstrip(_BLANKS).startswith("["):
-        return PartwrightError(
-            f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them"
-        )
-    why = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-    return PartwrightError(f"line {line} of {path!r} is no JSON object ({why}): give one object a line")
 
 
 def _storable(value: Any, type_: pa.DataType) -> bool:  # noqa: ANN401 - any JSON

@@ -1,0 +1,186 @@
+"""JSON lines: each object's text stays as written, and a member is put at its end."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partwright as pw
+from partwright.files import Wanted, lines
+from partwright.files.json_lines import JsonRecords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+
+
+def placed(data: bytes, key: str = "k", name: str = "partition") -> bytes:
+    """The file with the partitions of 12."""
+    out = io.BytesIO()
+    with JsonRecords("x.jsonl", io.BytesIO(data), len(data)) as records:
+        records.extend(Wanted(key, pa.string()), name, lambda keys: pw.partition_for_key(keys, 12), out)
+    return out.getvalue()
+
+
+A = b'{"k":"a","partition":4}'
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (b'{"k":"a"}\n', A + b"\n"),
+        (b'{"k":"a"}', A),
+        (b'{"k":"a"}\r\n{"k":"a"}\r\n', A + b"\r\n" + A + b"\r\n"),
+        (b'\xef\xbb\xbf{"k":"a"}\n', b"\xef\xbb\xbf" + A + b"\n"),
+        (b' {"k":"a"} \t\n\n  \n{"k":"a"}\n\n', b' {"k":"a","partition":4} \t\n\n  \n' + A + b"\n\n"),
+        # No key, and no members at all.
+        (
+            b'{"k":"a"}\n{"k":null}\n{"j":1}\n',
+            A + b'\n{"k":null,"partition":null}\n{"j":1,"partition":null}\n',
+        ),
+        (b'{"k":"a"}\n{}\n{ }\n', A + b'\n{"partition":null}\n{ "partition":null}\n'),
+        # Numbers that no float holds, escapes, order, nested members of the key's name.
+        (
+            b'{"z":123456789012345678901234567890,"k":"a","y":1.10,"x":1e999}\n',
+            b'{"z":123456789012345678901234567890,"k":"a","y":1.10,"x":1e999,"partition":4}\n',
+        ),
+        (
+            b'{"o":{"k":"z","partition":9,"l":[{"k":1}]},"\\u006b":"\\u0061"}\n',
+            b'{"o":{"k":"z","partition":9,"l":[{"k":1}]},"\\u006b":"\\u0061","partition":4}\n',
+        ),
+        (b'{"k":"a","s":"\\"partition\\":}{"}\n', b'{"k":"a","s":"\\"partition\\":}{","partition":4}\n'),
+        # Two of a member that is not asked for are no concern of ours.
+        (b'{"k":"a","z":1,"z":2}\n', b'{"k":"a","z":1,"z":2,"partition":4}\n'),
+    ],
+)
+def test_a_member_is_put_at_each_objects_end(given: bytes, wanted: bytes) -> None:
+    assert placed(given) == wanted
+
+
+def test_a_members_name_is_escaped_where_it_must_be() -> None:
+    assert placed(b'{"k":"a"}\n', name='p"\n') == b'{"k":"a","p\\"\\n":4}\n'
+
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("kp\n\"'é", max_size=3), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+OBJECTS = st.dictionaries(st.text("kjé\\/", max_size=2).filter(lambda name: name != "k"), VALUES, max_size=3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(OBJECTS, st.none() | st.text(st.characters(codec="utf-8"), max_size=5)), min_size=1),
+    st.booleans(),
+    st.sampled_from([",", ", "]),
+    st.sampled_from([16, 8 << 20]),
+)
+def test_any_object_survives(
+    rows: list[tuple[dict[str, Any], str | None]], ascii_: bool, comma: str, block: int
+) -> None:
+    objects = [{**others, "k": key} for others, key in rows]
+    texts = [json.dumps(one, ensure_ascii=ascii_, separators=(comma, ":")) for one in objects]
+    data = ("\n".join(texts) + "\n").encode()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lines, "_BLOCK", block)
+        out = placed(data).decode()
+    expected = pw.partition_for_key([key for _, key in rows], 12).to_pylist()
+    found = out.split("\n")
+    assert found.pop() == ""
+    for text, line, partition in zip(texts, found, expected, strict=True):
+        assert line == f'{text[:-1]},"partition":{json.dumps(partition)}}}'
+        assert json.loads(line)["partition"] == partition
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b'{"k":"a"}\n[1]\n', "line 2 of 'x.jsonl' is a JSON array: give one object a line"),
+        (b'[\n {"k":"a"}\n]\n', "line 1 of 'x.jsonl' is a JSON array: give one object a line"),
+        (b'{"k":"a"}\n1\n', "line 2 of 'x.jsonl' is no JSON object (not an object): give one object a line"),
+        (b'{\n"k":"a"\n}\n', "line 1 of 'x.jsonl' is no JSON object (Expecting property name"),
+        (b'{"k":"a"}{"k":"b"}\n', "line 1 of 'x.jsonl' is no JSON object (Extra data at column 10)"),
+        (b'{"k":"a"}\n{"k":"a",}\n', "line 2 of 'x.jsonl' is no JSON object ("),
+        (b'{"k":"a"}\n{"j":{"k":1}\n', "line 2 of 'x.jsonl' is no JSON object ("),
+        (
+            b'{"k":"a","k":"b"}\n',
+            "line 1 of 'x.jsonl' has 2 members named 'k': which is meant cannot be told",
+        ),
+        (
+            b'{"k":"a"}\n\n{"k":"a","partition":null}\n',
+            "line 3 of 'x.jsonl' has a column 'partition' already",
+        ),
+        (b'{"k":"a","\\u0070artition":1}\n', "line 1 of 'x.jsonl' has a column 'partition' already"),
+        (b'{"k":"a"}\n{"k":42}\n', "line 2 of 'x.jsonl': 42 in member 'k' is not text: name the --key-type"),
+        (b'{"k":{"a":1}}\n', "in member 'k' is not text"),
+        (b'{"k":"\\ud800"}\n', "line 1 of 'x.jsonl': \"\\ud800\" in member 'k' is not text"),
+        (b'{"kk":"a"}\n', "there is no member 'k' in 'x.jsonl': did you mean 'kk'? It has kk"),
+        (b'{"k":"\xff"}\n', "line 1 of 'x.jsonl' has the byte 0xff, which is not UTF-8"),
+        (b'{"k":' + b"[" * 100_000 + b"}\n", "line 1 of 'x.jsonl' is no JSON object"),
+        (b"\n", "there is no member 'k' in 'x.jsonl'"),
+    ],
+)
+def test_what_is_no_json_lines_is_one_sentence(data: bytes, sentence: str, command: Command) -> None:
+    Path("x.jsonl").write_bytes(data)
+    code, out, err = command("place", "x.jsonl", "--key", "k", "-n", 12, "--out", "y.jsonl")
+    assert (code, out) == (2, b"")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["x.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("key_type", "values"),
+    [
+        ("java:long", [1, -(2**63), 2**63 - 1, None]),
+        ("java:double", [1.5, 1, -0.0, None]),
+        ("java:boolean", [True, False, None]),
+    ],
+)
+@pytest.mark.parametrize("twice", [False, True])
+def test_numbers_are_keys_under_a_key_type(
+    key_type: str, values: list[Any], twice: bool, command: Command
+) -> None:
+    """By pyarrow, and one by one where a member twice in some object makes that necessary."""
+    objects = [json.dumps({"k": value}) for value in values] + (['{"k":null,"\\u0061":1}'] if twice else [])
+    Path("x.jsonl").write_text("\n".join(objects), encoding="utf-8")
+    code, out, _ = command("place", "x.jsonl", "--key", "k", "-n", 97, "--key-type", key_type)
+    assert code == 0
+    type_ = {"java:long": pa.int64(), "java:double": pa.float64(), "java:boolean": pa.bool_()}[key_type]
+    expected = pw.partition_for_key(pa.array(values, type_), 97, key_type=key_type).to_pylist()
+    assert [json.loads(line)["partition"] for line in out.splitlines()][: len(values)] == expected
+
+
+@pytest.mark.parametrize(
+    ("key_type", "text"),
+    [
+        ("java:long", "1.0"),
+        ("java:long", "9223372036854775808"),
+        ("java:long", '"1"'),
+        ("java:long", "true"),
+        ("java:boolean", "1"),
+        ("java:double", "false"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_its_line(
+    key_type: str, text: str, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", 100)
+    Path("x.jsonl").write_text('{"k":null}\n' * 500 + f'{{"k":{text}}}\n', encoding="utf-8")
+    code, _, err = command(
+        "place", "x.jsonl", "--key", "k", "-n", 12, "--key-type", key_type, "--out", "y.jsonl"
+    )
+    assert code == 2
+    assert f"line 501 of 'x.jsonl': {text} in member 'k' is not " in err
+    assert not Path("y.jsonl").exists()

@@ -1,0 +1,437 @@
+"""`partwright place` as a command: where its bytes go, what stays when it fails, and each refusal in one sentence."""
+
+from __future__ import annotations
+
+import os
+import pty
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import partwright as pw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+    Process = Callable[..., subprocess.CompletedProcess[bytes]]
+
+CSV, PLACED = b"k,v\na,1\n,2\n", b"k,v,partition\na,1,4\n,2,\n"
+
+
+@pytest.fixture(autouse=True)
+def _file(_own_folder: None) -> None:
+    Path("x.csv").write_bytes(CSV)
+
+
+def names() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+def place(*words: object) -> list[object]:
+    return ["place", "x.csv", "--key", "k", "-n", 12, *words]
+
+
+def test_it_goes_to_stdout_and_words_to_stderr(command: Command) -> None:
+    code, out, err = command(*place())
+    assert (code, out) == (0, PLACED)
+    assert err.startswith("2 rows placed, 1 with a null key, in ")
+    assert err.endswith(" rows/s\n")
+    assert command(*place("--out", "-"))[1] == PLACED
+
+
+def test_out_may_be_the_file_that_is_read(command: Command) -> None:
+    Path("x.csv").chmod(0o640)
+    code, out, _ = command(*place("--out", "x.csv"))
+    assert (code, out) == (0, b"")
+    assert Path("x.csv").read_bytes() == PLACED
+    assert stat.S_IMODE(Path("x.csv").stat().st_mode) == 0o640
+    assert names() == ["x.csv"]
+
+
+def test_a_new_file_has_the_mode_of_any_new_file(command: Command) -> None:
+    Path("other").touch()
+    assert command(*place("--out", "y.csv"))[0] == 0
+    assert Path("y.csv").stat().st_mode == Path("other").stat().st_mode
+
+
+def test_a_link_stays_a_link(command: Command) -> None:
+    Path("deep").mkdir()
+    Path("deep/real.csv").write_bytes(b"old")
+    Path("y.csv").symlink_to("deep/real.csv")
+    assert command(*place("--out", "y.csv"))[0] == 0
+    assert Path("y.csv").is_symlink()
+    assert Path("deep/real.csv").read_bytes() == PLACED
+
+
+def test_a_device_is_written_to_and_not_replaced(command: Command) -> None:
+    assert command(*place("--out", "/dev/null"))[0] == 0
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    code, _, err = command(*place("--out", "/dev/full"))
+    assert code == 2
+    assert err.startswith(
+        "partwright: '/dev/full' cannot be written (No space left on device): make room or name"
+    )
+
+
+def test_stdin_is_json_lines(process: Process) -> None:
+    done = process("place", "-", "--key", "k", "-n", 12, stdin=b'{"k":"a"}\n')
+    assert (done.returncode, done.stdout) == (0, b'{"k":"a","partition":4}\n')
+    assert Path("y.jsonl").exists() is False
+    done = process("place", "-", "--key", "k", "-n", 12, "--out", "y.jsonl", stdin=b'{"k":"a"}\n')
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert Path("y.jsonl").read_bytes() == b'{"k":"a","partition":4}\n'
+    done = process("place", "-", "--key", "k", "-n", 12)
+    assert (done.returncode, done.stderr) == (2, b"partwright: 'stdin' is empty: it has no records\n")
+
+
+def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
+    table = pa.table({"k": ["a", None, "b"]})
+    pq.write_table(table, "x.parquet")
+    pa.feather.write_feather(table, "x.arrow")
+    for name, read in (("x.parquet", pq.read_table), ("x.arrow", pa.feather.read_table)):
+        done = process("place", name, "--key", "k", "-n", 12)
+        assert done.returncode == 0, done.stderr
+        assert read(pa.BufferReader(done.stdout))["partition"].to_pylist() == [4, None, 8]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["place", "absent.csv", "--key", "k", "-n", 1], "there is no file 'absent.csv': check its name"),
+        (["place", "folder.csv", "--key", "k", "-n", 1], "'folder.csv' is a folder: name one file"),
+        (
+            ["place", "empty.csv", "--key", "k", "-n", 1],
+            "'empty.csv' is empty: it has no records and no columns",
+        ),
+        (["place", "empty.parquet", "--key", "k", "-n", 1], "'empty.parquet' is empty"),
+        (
+            ["place", "x.txt", "--key", "k", "-n", 1],
+            "what is in 'x.txt' is not known: its name must end in one of .csv",
+        ),
+        (["place", "x.csv.gz", "--key", "k", "-n", 1], "'x.csv.gz' is compressed with gzip: unpack it first"),
+        (
+            ["place", "zipped.csv", "--key", "k", "-n", 1],
+            "'zipped.csv' is compressed with gzip: unpack it first",
+        ),
+        (["place", "x.csv/y.csv", "--key", "k", "-n", 1], "'x.csv/y.csv' cannot be read (Not a directory)"),
+        (
+            ["place", "kafka://127.0.0.1:9/t", "--key", "k", "-n", 1],
+            "place reads files, and 'kafka://127.0.0.1:9/t' is a topic",
+        ),
+        (["place", "x.csv", "--key", "k"], "Missing option '-n'"),
+        (["place", "x.csv", "-n", 1], "Missing option '--key'"),
+        (place("-n", 0), "the number of partitions must be from 1 to 2147483647, not 0"),
+        (place("-n", 2**31), "the number of partitions must be from 1 to 2147483647, not 2147483648"),
+        (
+            place("-n", 10**30),
+            "the number of partitions must be a whole number from 1 to 2147483647, not 1000",
+        ),
+        (place("-n", "x"), "'x' is not a valid integer"),
+        (place("--client", "jav"), 'there is no client "jav"'),
+        (place("--key-type", "java:lon"), 'there is no key type "java:lon"'),
+        (place("--key-type", "java:uuid"), 'row 0: "a" is not the 36-character text of a UUID'),
+        (place("--key-type", "bytes"), "key type bytes takes binary, not string"),
+        (
+            place("--column", "v"),
+            "'x.csv' has a column 'v' already: name the new one otherwise with --column",
+        ),
+        (place("--column", ""), "--column is empty: the new column needs a name"),
+        (
+            place("--out", "y.parquet"),
+            "--out 'y.parquet' would have another format than what is read, which is csv",
+        ),
+        (place("--out", "y.tsv"), "--out 'y.tsv' would have another format than what is read, which is csv"),
+        (place("--out", "y.csv.gz"), "'y.csv.gz' is compressed with gzip"),
+        (place("--out", "y"), "what is in 'y' is not known"),
+        (place("--out", "folder.csv"), "--out 'folder.csv' is a folder: name a file"),
+        (place("--out", "absent/y.csv"), "'absent/y.csv' cannot be written (No such file or directory)"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_leaves_nothing(
+    words: list[object], sentence: str, command: Command
+) -> None:
+    Path("folder.csv").mkdir()
+    Path("empty.csv").touch()
+    Path("empty.parquet").touch()
+    Path("x.txt").write_bytes(CSV)
+    Path("zipped.csv").write_bytes(b"\x1f\x8b\x08\x00")
+    before = names()
+    code, out, err = command(*words)
+    assert (code, out) == (2, b"")
+    assert err.startswith("partwright: ")
+    assert sentence in err
+    assert err.count("\n") == 1, err
+    assert names() == before
+    assert Path("x.csv").read_bytes() == CSV
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anything")
+def test_a_read_only_out_is_said(command: Command) -> None:
+    Path("y.csv").write_bytes(b"old")
+    Path("y.csv").chmod(0o400)
+    assert "'y.csv' cannot be written (it is read-only)" in command(*place("--out", "y.csv"))[2]
+    assert Path("y.csv").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("name", ["y.csv", "x.csv"])
+def test_a_failure_late_in_the_file_leaves_the_old_one(name: str, command: Command) -> None:
+    data = CSV * 200_000 + b"a,b,c\n"
+    Path("x.csv").write_bytes(data)
+    Path("y.csv").write_bytes(b"old")
+    code, _, err = command(*place("--out", name))
+    assert code == 2
+    assert "line 600001 of 'x.csv' has 3 fields and the header has 2" in err
+    assert Path("x.csv").read_bytes() == data
+    assert Path("y.csv").read_bytes() == b"old"
+    assert names() == ["x.csv", "y.csv"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
+def test_a_full_disk_leaves_the_old_file(kind: str) -> None:
+    """As a limit of a file's size, which any user can set."""
+    table = pa.table({"k": [f"key {row}" for row in range(50_000)]})
+    if kind == "parquet":
+        pq.write_table(table, "x.parquet")
+    elif kind == "arrow":
+        pa.feather.write_feather(table, "x.arrow")
+    elif kind == "csv":
+        Path("x.csv").write_text("k\n" + "\n".join(table["k"].to_pylist()), encoding="utf-8")
+    else:
+        Path("x.jsonl").write_text(
+            "\n".join(f'{{"k":"{key}"}}' for key in table["k"].to_pylist()), encoding="utf-8"
+        )
+    Path(f"y.{kind}").write_bytes(b"old")
+    before = names()
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "partwright",
+            "place",
+            f"x.{kind}",
+            "--key",
+            "k",
+            "-n",
+            "12",
+            "--out",
+            f"y.{kind}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"partwright: 'y.{kind}' cannot be written (File too large): make room")
+    assert done.stderr.count("\n") == 1
+    assert Path(f"y.{kind}").read_bytes() == b"old"
+    assert names() == before
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
+    Path("x.csv").write_bytes(b"k\n" + b"a\n" * 2_000_000)
+    with subprocess.Popen(
+        [sys.executable, "-m", "partwright", "place", "x.csv", "--key", "k", "-n", "12"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == b"k,partition\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_a_terminal_is_spared_what_it_cannot_show(name: str) -> None:
+    table = pa.table({"k": ["a"]})
+    pq.write_table(table, "x.parquet")
+    pa.feather.write_feather(table, "x.arrow")
+    terminal, end = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", "place", name, "--key", "k", "-n", "12"],
+        stdout=end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(end)
+    os.close(terminal)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"partwright: a terminal cannot show {name[2:]}: name a file with --out, or send stdout to a file or a pipe\n"
+    )
+
+
+def test_a_bar_moves_on_a_terminal_alone() -> None:
+    Path("x.csv").write_bytes(b"k\n" + b"a\n" * 100_000)
+    terminal, end = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", "place", "x.csv", "--key", "k", "-n", "12", "--out", "y.csv"],
+        stdout=subprocess.PIPE,
+        stderr=end,
+        check=False,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(end)
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert "100,000 rows" in shown
+    assert "100,000 rows placed, 0 with a null key" in shown
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_an_interrupt_leaves_nothing(kind: str) -> None:
+    rows = 6_000_000
+    if kind == "csv":
+        Path("x.csv").write_bytes(b"k\n" + b"some key or other\n" * rows)
+    elif kind == "jsonl":
+        Path("x.jsonl").write_bytes(b'{"k":"some key or other"}\n' * rows)
+    else:
+        table = pa.table({"k": pa.repeat("some key", rows // 3)})
+        with pq.ParquetWriter("x.parquet", table.schema) as writer:
+            for _ in range(20):
+                writer.write_table(table)
+    Path(f"y.{kind}").write_bytes(b"old")
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "partwright",
+            "place",
+            f"x.{kind}",
+            "--key",
+            "k",
+            "-n",
+            "12",
+            "--out",
+            f"y.{kind}",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while process.poll() is None and not list(Path().glob(".y.*.partwright")):
+            time.sleep(0.005)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", "\npartwright: interrupted\n")
+    assert Path(f"y.{kind}").read_bytes() == b"old"
+    assert names() == sorted({"x.csv", f"x.{kind}", f"y.{kind}"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "arrow"])
+def test_memory_does_not_grow_with_the_file(kind: str) -> None:
+    """Twelve times as many rows, and no more memory than a few blocks."""
+    used = {}
+    for rows in (500_000, 6_000_000):
+        write_rows(kind, rows)
+        program = (
+            "import resource, sys\n"
+            "from partwright.cli import main\n"
+            "try:\n"
+            f"    main(['place', 'x.{kind}', '--key', 'k', '-n', '12', '--out', 'y.{kind}'])\n"
+            "except SystemExit as ended:\n"
+            "    assert not ended.code\n"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        used[rows] = int(done.stdout) // 1024
+    assert used[6_000_000] < 350, used
+    assert used[6_000_000] < used[500_000] + 100, used
+
+
+def write_rows(kind: str, rows: int) -> None:
+    part = 100_000
+    table = pa.table(
+        {"k": [f"customer {row:06}" for row in range(part)], "v": pa.array(range(part), pa.int64())}
+    )
+    if kind == "parquet":
+        with pq.ParquetWriter("x.parquet", table.schema) as writer:
+            for _ in range(rows // part):
+                writer.write_table(table)
+    elif kind == "arrow":
+        with pa.ipc.new_file("x.arrow", table.schema) as writer:
+            for _ in range(rows // part):
+                writer.write_table(table)
+    else:
+        line = "{},{}\n" if kind == "csv" else '{{"k":"{}","v":{}}}\n'
+        text = "".join(line.format(*row) for row in zip(*table.to_pydict().values(), strict=True))
+        with Path(f"x.{kind}").open("w", encoding="utf-8") as file:
+            file.write("k,v\n" if kind == "csv" else "")
+            for _ in range(rows // part):
+                file.write(text)
+
+
+def test_a_null_key_has_the_partition_that_the_client_gives_it(
+    monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    """Some profiles hash a null key, and some do not hash an empty one: place asks, and does not know better."""
+
+    def other(keys: pa.Array | None, n: int, client: str, key_type: str | None) -> pa.Array | None:
+        del n, client, key_type
+        return (
+            None
+            if keys is None
+            else pa.array([5 if key is None else None for key in keys.to_pylist()], pa.int32())
+        )
+
+    monkeypatch.setattr("partwright.placement.partition_for_key", other)
+    assert command(*place())[1] == b"k,v,partition\na,1,\n,2,5\n"
+
+
+def test_help_has_examples_and_exit_codes(command: Command) -> None:
+    for name in ("place", "check"):
+        _, out, _ = command(name, "--help")
+        assert f"partwright {name} " in out.decode()
+        assert "Exit code: 0 " in out.decode()
+        assert "Examples:" in out.decode()
+        assert max(map(len, out.decode().splitlines())) <= 80
+
+
+def test_pandas_is_not_imported() -> None:
+    """It would take longer than a small file does."""
+    pq.write_table(pa.table({"k": ["a"]}), "x.parquet")
+    pa.feather.write_feather(pa.table({"k": ["a"]}), "x.arrow")
+    Path("x.jsonl").write_bytes(b'{"k":"a"}')
+    for name in ("x.csv", "x.parquet", "x.arrow", "x.jsonl"):
+        program = (
+            "import sys\n"
+            "from partwright.cli import main\n"
+            "try:\n"
+            f"    main(['place', {name!r}, '--key', 'k', '-n', '12', '--out', '/dev/null'])\n"
+            "except SystemExit as ended:\n"
+            "    assert not ended.code\n"
+            "print('pandas' in sys.modules)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert done.stdout == "False\n", name
+
+
+def test_place_then_check_is_always_right(command: Command) -> None:
+    table = pa.table(
+        {"k": [None if row % 5 == 0 else "" if row % 7 == 0 else str(row) for row in range(1000)]}
+    )
+    pq.write_table(table, "x.parquet")
+    pa.feather.write_feather(table, "x.arrow")
+    for kind in ("parquet", "arrow", "csv"):
+        for n in (1, 12, 2**31 - 1):
+            assert command("place", f"x.{kind}", "--key", "k", "-n", n, "--out", f"y.{kind}")[0] == 0
+            code, out, _ = command("check", f"y.{kind}", "--key", "k", "-n", n, "--partition", "partition")
+            assert code == 0, out
+    assert pw.partition_for_key("", 12) == 9
