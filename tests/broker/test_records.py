@@ -1,0 +1,225 @@
+"""`partwright check` on a topic: what real producers wrote, what was misplaced on purpose, transactions, gaps."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from confluent_kafka import Producer
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+
+import partwright as pw
+from partwright.errors import BrokerError
+from partwright.kafka import records, topics
+from partwright.kafka.records import TopicRecords
+
+if TYPE_CHECKING:
+    from partwright.kafka import EmbeddedKafka
+
+pytestmark = [pytest.mark.slow, pytest.mark.broker]
+
+
+def check(broker: EmbeddedKafka, topic: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "partwright",
+            "check",
+            f"kafka://{broker.bootstrap_servers}/{topic}",
+            *map(str, words),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def found(broker: EmbeddedKafka, topic: str, *words: object) -> dict[str, Any]:
+    done = check(broker, topic, "--json", *words)
+    assert done.returncode in {0, 1}, done.stderr
+    assert done.stderr == ""
+    answer: dict[str, Any] = json.loads(done.stdout)
+    assert answer["ok"] == (done.returncode == 0)
+    return answer
+
+
+def test_what_a_producer_wrote_is_right(broker: EmbeddedKafka) -> None:
+    topics.create_topic(broker.bootstrap_servers, "right", 5)
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "partitioner": "murmur2_random"})
+    for row in range(20_000):
+        producer.produce("right", b"v", key=None if row % 100 == 0 else b"key %d" % (row % 1000))
+    producer.flush()
+    answer = found(broker, "right")
+    assert (answer["rows"], answer["misplaced"], answer["undetermined"], answer["n"]) == (20_000, 0, 200, 5)
+    assert sum(part["rows"] for part in answer["partitions"]) == 20_000
+    assert sum(part["keys"] for part in answer["partitions"]) == 990
+    assert answer["heavy_keys"][0]["rows"] == 20
+    # Of another number of partitions it is not.
+    assert found(broker, "right", "-n", 7)["misplaced"] > 10_000
+
+
+def test_what_is_elsewhere_is_shown(broker: EmbeddedKafka) -> None:
+    topics.create_topic(broker.bootstrap_servers, "wrong", 3)
+    belongs = pw.partition_for_key("a", 3)
+    elsewhere = (belongs + 1) % 3
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for partition in (belongs, elsewhere, belongs, elsewhere):
+            producer.send("wrong", b"v", key=b"a", partition=partition).get(10)
+    answer = found(broker, "wrong")
+    assert (answer["rows"], answer["misplaced"]) == (4, 2)
+    assert [(each["offset"], each["partition"], each["expected"]) for each in answer["examples"]] == [
+        (0, str(elsewhere), belongs),
+        (1, str(elsewhere), belongs),
+    ]
+    done = check(broker, "wrong", "--show", 1)
+    assert done.returncode == 1
+    assert done.stdout.endswith(
+        "✗ checked 4 rows: 2 misplaced, by client java\n"
+        f"  partition {elsewhere}, offset 0: key a is in partition {elsewhere}, java puts it into {belongs}\n"
+    )
+
+
+def test_an_empty_topic_is_sound(broker: EmbeddedKafka) -> None:
+    topics.create_topic(broker.bootstrap_servers, "empty", 4)
+    answer = found(broker, "empty")
+    assert (answer["rows"], answer["n"], answer["used"]) == (0, 4, 0)
+
+
+def test_a_topic_that_is_not_there_is_said(broker: EmbeddedKafka) -> None:
+    done = check(broker, "absent")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == (
+        f"partwright: there is no topic 'absent' at {broker.bootstrap_servers}: check its name, or make it first\n"
+    )
+    assert topics.partition_count(broker.bootstrap_servers, "absent") is None
+
+
+@pytest.mark.parametrize("end", ["commit", "abort"])
+def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) -> None:
+    """A topic's end offset counts the mark, and no record has it."""
+    topic = f"transactions-{end}"
+    topics.create_topic(broker.bootstrap_servers, topic, 2)
+    producer = Producer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "transactional.id": topic,
+            "partitioner": "murmur2_random",
+        }
+    )
+    producer.init_transactions(30)
+    for _ in range(3):
+        producer.begin_transaction()
+        for row in range(10):
+            producer.produce(topic, b"v", key=b"%d" % row)
+        # What was not sent yet, an abort would drop.
+        producer.flush(30)
+        producer.commit_transaction(30) if end == "commit" else producer.abort_transaction(30)
+    assert sum(topics.end_offsets(broker.bootstrap_servers, topic).values()) == 36
+    answer = found(broker, topic)
+    assert (answer["rows"], answer["misplaced"]) == (30, 0)
+
+
+def test_a_transaction_that_is_open_holds_nothing_up(broker: EmbeddedKafka) -> None:
+    topics.create_topic(broker.bootstrap_servers, "open", 1)
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "open"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("open", b"v", key=b"a")
+    producer.flush(30)
+    assert found(broker, "open")["rows"] == 1
+    producer.abort_transaction(30)
+
+
+def test_deleted_and_compacted_records_leave_gaps(broker: EmbeddedKafka) -> None:
+    settings = {
+        "cleanup.policy": "compact",
+        "segment.ms": "100",
+        "min.cleanable.dirty.ratio": "0.001",
+        "max.compaction.lag.ms": "100",
+    }
+    topics.create_topic(broker.bootstrap_servers, "gaps", 1, settings)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for row in range(200):
+            producer.send("gaps", b"v", key=b"%d" % (row % 2)).get(10)
+            time.sleep(0.002)
+    deadline, rows, end = time.monotonic() + 60, 200, 200
+    while rows == end and time.monotonic() < deadline:
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            # A segment ends only when there is a record for the next one.
+            producer.send("gaps", b"v", key=b"last").get(10)
+        time.sleep(1)
+        end = topics.end_offsets(broker.bootstrap_servers, "gaps")[0]
+        rows = found(broker, "gaps")["rows"]
+    assert 0 < rows < end
+    topics.create_topic(broker.bootstrap_servers, "trimmed", 1)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for _ in range(10):
+            producer.send("trimmed", b"v", key=b"a").get(10)
+    admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)
+    try:
+        admin.delete_records({TopicPartition("trimmed", 0): 6})
+    finally:
+        admin.close()
+    assert found(broker, "trimmed")["rows"] == 4
+
+
+def test_records_that_come_later_are_left_out(broker: EmbeddedKafka) -> None:
+    topics.create_topic(broker.bootstrap_servers, "growing", 1)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send("growing", b"v", key=b"a").get(10)
+        read = TopicRecords(broker.bootstrap_servers, "growing")
+        assert read.done == 0
+        producer.send("growing", b"v", key=b"b").get(10)
+        assert [batch.keys.to_pylist() for batch in read.batches()] == [[b"a"]]
+    assert read.done == 1
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("kafka-io")]
+
+
+def test_a_broker_that_sends_nothing_more_is_said(
+    broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.create_topic(broker.bootstrap_servers, "mute", 1)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send("mute", b"v", key=b"a").get(10)
+    beyond = {0: 2}
+    monkeypatch.setattr(records.topics, "end_offsets", lambda *_: beyond)
+    read = TopicRecords(broker.bootstrap_servers, "mute", stall=1)
+    with pytest.raises(
+        BrokerError, match=r"sends nothing more of the topic 'mute' for 1 s, at offset 1 of 2 in partit"
+    ):
+        list(read.batches())
+
+
+def test_the_file_that_place_makes_agrees_with_the_topic(broker: EmbeddedKafka, tmp_path: Any) -> None:
+    """The same keys, by a real producer and by place."""
+    keys = [f"customer {row}" for row in range(500)]
+    topics.create_topic(broker.bootstrap_servers, "same", 9)
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "partitioner": "murmur2_random"})
+    for key in keys:
+        producer.produce("same", b"v", key=key.encode())
+    producer.flush()
+    file = tmp_path / "x.csv"
+    file.write_text("k\n" + "\n".join(keys), encoding="utf-8")
+    placed = subprocess.run(
+        [sys.executable, "-m", "partwright", "place", str(file), "--key", "k", "-n", "9"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    by_file = {
+        key: int(partition) for key, _, partition in (line.partition(",") for line in placed.split("\n")[1:])
+    }
+    by_topic = {
+        key.decode(): partition
+        for batch in TopicRecords(broker.bootstrap_servers, "same").batches()
+        for key, partition in zip(batch.keys.to_pylist(), batch.partitions.to_pylist(), strict=True)
+    }
+    assert by_file == by_topic

@@ -1,0 +1,155 @@
+"""`partwright check` on files, as a command: exit codes, the JSON answer, the words, the refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from partwright.files import lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+
+ROWS = {"k": ["a", "b", None, ""], "p": [4, 8, 3, 9]}
+FILES = ["x.csv", "x.tsv", "x.jsonl", "x.parquet", "x.arrow"]
+
+
+def write(name: str, rows: dict[str, list[object]]) -> None:
+    table = pa.table(rows)
+    if name == "x.parquet":
+        pq.write_table(table, name)
+    elif name == "x.arrow":
+        pa.feather.write_feather(table, name)
+    elif name == "x.jsonl":
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    else:
+        comma = "," if name == "x.csv" else "\t"
+        fields = [
+            ["" if one is None else '""' if one == "" else str(one) for one in column]
+            for column in rows.values()
+        ]
+        text = "\n".join(map(comma.join, [tuple(rows), *zip(*fields, strict=True)]))
+        Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_is_checked(name: str, command: Command) -> None:
+    write(name, ROWS)
+    code, out, err = command("check", name, "--key", "k", "-n", 12, "--partition", "p", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert {
+        "ok",
+        "rows",
+        "misplaced",
+        "undetermined",
+        "largest_share",
+        "used",
+        "n",
+        "heavy_keys",
+        "partitions",
+    } <= set(found)
+    assert (found["ok"], found["rows"], found["misplaced"], found["undetermined"]) == (True, 4, 0, 1)
+    assert (found["used"], found["n"], found["largest_share"]) == (4, 12, 0.25)
+    assert found["partitions"][4] == {"partition": 4, "rows": 1, "keys": 1}
+    write(name, {**ROWS, "p": [4, 7, 3, 9]})
+    code, out, _ = command("check", name, "--key", "k", "-n", 12, "--partition", "p", "--json")
+    assert code == 1
+    found = json.loads(out)
+    assert (found["ok"], found["misplaced"]) == (False, 1)
+    assert found["examples"] == [
+        {"row": 1, "offset": None, "key": "b", "partition": "7", "expected": 8, "client": "java"}
+    ]
+
+
+def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", 64)
+    write("x.csv", {"k": ["a"] * 100, "p": ["4"] * 97 + [None, "x", "5"]})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--show", 2)
+    text = out.decode()
+    assert code == 1
+    assert text.startswith("100 rows of x.csv, 12 partitions\n")
+    assert text.endswith(
+        "✗ checked 100 rows: 3 misplaced, by client java\n"
+        "  row 97: key a is in no partition, java puts it into 4\n"
+        "  row 98: key a is in partition x, java puts it into 4\n"
+    )
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12)
+    assert code == 0
+    assert out.decode().startswith("100 rows of x.csv, 12 partitions as client java would fill them\n")
+    assert out.decode().endswith("not checked: no --partition was given\n")
+
+
+def test_what_looks_like_markup_is_shown_as_it_is(command: Command) -> None:
+    write("x.csv", {"k": ["[red]a[/]"], "p": ["[/]"]})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p")
+    assert code == 1
+    assert "key [red]a[/] is in partition [/], java" in out.decode()
+
+
+@pytest.mark.parametrize("n", [1, 48, 49, 100_000, 2**31 - 1])
+def test_any_number_of_partitions_is_shown(n: int, command: Command) -> None:
+    write("x.csv", {"k": ["a", "b"]})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", n)
+    assert code == 0
+    assert len(out.decode().splitlines()) < 80
+    assert ("largest of" in out.decode()) == (n > 48)
+
+
+def test_json_partitions_of_any_kind_are_looked_at(command: Command) -> None:
+    Path("x.jsonl").write_text(
+        '{"k":"a","p":4}\n{"k":"a","p":"4"}\n{"k":"a","p":4.0}\n{"k":"a","p":[4]}\n{"k":"a"}\n{"k":"a","p":true}\n',
+        encoding="utf-8",
+    )
+    code, out, _ = command("check", "x.jsonl", "--key", "k", "-n", 12, "--partition", "p", "--json")
+    assert code == 1
+    assert [(each["row"], each["partition"]) for each in json.loads(out)["examples"]] == [
+        (2, "4.0"),
+        (3, "[4]"),
+        (4, None),
+        (5, "true"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["x.csv", "-n", 12], "say which column of 'x.csv' is the key, with --key"),
+        (["x.csv", "--key", "k"], "say how many partitions the topic of 'x.csv' has, with -n"),
+        (["x.csv", "--key", "k", "-n", 12, "--partition", "q"], "there is no column 'q' in 'x.csv'"),
+        (
+            ["x.csv", "--key", "k", "-n", 12, "--partition", "k"],
+            "'k' cannot be both the key and the partition",
+        ),
+        (["x.csv", "--key", "k", "-n", 0], "the number of partitions must be from 1"),
+        (["x.csv", "--key", "k", "-n", 12, "--show", -1], "-1 is not in the range x>=0"),
+        (["absent.csv", "--key", "k", "-n", 12], "there is no file 'absent.csv'"),
+        (
+            ["x.parquet", "--key", "k", "-n", 12, "--partition", "f"],
+            "partitions of type double are no whole numbers",
+        ),
+        (["kafka://h", "-n", 12], "'kafka://h' is no Kafka: write kafka://host:port"),
+        (["kafka://127.0.0.1:9"], "'kafka://127.0.0.1:9' names no topic: write kafka://host:port/topic"),
+        (["kafka://127.0.0.1:9/a b"], "'a b' cannot be a topic's name"),
+        (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9 (Connection refused)"),
+        (["kafka://127.0.0.1:9/t", "-n", 0], "the number of partitions must be from 1"),
+        (["kafka://127.0.0.1:9/t", "--key", "k"], "--key 'k' names a column of a file"),
+        (["kafka://127.0.0.1:9/t", "--partition", "p"], "--partition 'p' names a column of a file"),
+    ],
+)
+def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: Command) -> None:
+    write("x.csv", {"k": ["a"], "p": [4]})
+    write("x.parquet", {"k": ["a"], "f": [4.0]})
+    code, out, err = command("check", *words)
+    assert (code, out) == (2, b"")
+    assert err.startswith("partwright: ")
+    assert sentence in err
+    assert err.count("\n") == 1
