@@ -96,9 +96,8 @@ class JsonRecords:
             objects = _objects(block, self._path)
             (keys,) = self._columns(block, objects, [key], name)
             values = in_one(computed(keys)).cast(pa.string())
-            members = pc.if_else(
-                pc.match_substring_regex(objects.lines, _EMPTY), text(member[1:]), text(member)
-            )
+            is_empty = pc.match_substring_regex(objects.lines, _EMPTY)
+            members = pc.if_else(is_empty, text(member[1:]), text(member))
             heads = pc.utf8_slice_codeunits(objects.lines, 0, -1)
             values = pc.fill_null(values, _NULL)
             tails = _NOTHING if objects.tails is None else objects.tails
@@ -222,8 +221,12 @@ def _read_members(path: str, line: int, given: str) -> list[tuple[str, Any]]:
 
 def _may_have(data: bytes, name: str) -> bool:
     """Whether a member can have the name: False is certain, whichever way its letters are written."""
+    if json.dumps(name, ensure_ascii=False).encode() in data:
+        return True
+    if b"\\" not in data:
+        return False
     escapes = [b"\\u00", *[b"\\u"] * (not name.isascii()), *[b"\\/"] * ("/" in name)]
-    return json.dumps(name, ensure_ascii=False).encode() in data or any(escape in data for escape in escapes)
+    return any(escape in data for escape in escapes)
 
 
 def _objects(block: Block, path: str) -> _Objects:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "LineReader", "text_of"]
 
-_BLOCK = 8 << 20
+# What the processor's caches hold: larger ones take longer.
+_BLOCK = 1 << 20
 # What a line, or a value of many lines, may have at most; Arrow's text ends at twice that.
 _LONGEST = 1 << 30
 _BOM = b"\xef\xbb\xbf"
@@ -124,21 +125,20 @@ class LineReader:
 
     def _next(self, *, start: bool) -> bytes:
         """The next whole lines; what is left of the file at its end."""
-        text, seen, self._rest = self._rest, 0, b""
+        text, self._rest = self._rest, b""
         while True:
             # As much again as there is: a very long line is looked through few times.
             more = self._chunk(max(_BLOCK, len(text)))
             if start:
                 more, start = self._unmarked(more), False
-            text += more
             if not more:
                 return text
-            end = text.rfind(b"\n", seen) + 1
+            end = more.rfind(b"\n") + 1
             if end:
-                self._rest = text[end:]
-                return text[:end]
-            seen = len(text)
-            if seen > _LONGEST:
+                self._rest = more[end:]
+                return text + more[:end]
+            text += more
+            if len(text) > _LONGEST:
                 raise PartwrightError(f"line {self.lines + 1} of {self.name!r} is longer than 1 GiB")
 
     def _chunk(self, size: int) -> bytes:
