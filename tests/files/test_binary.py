@@ -88,6 +88,28 @@ def test_a_parquet_file_has_one_column_more(options: dict[str, Any], command: Co
         assert ours.total_byte_size == theirs.total_byte_size + mine.total_uncompressed_size
 
 
+@pytest.mark.parametrize("values", [10, 60_000])
+def test_a_dictionary_of_keys_is_read_as_one_where_it_is_one(values: int, command: Command) -> None:
+    """Beyond a megabyte of dictionary, its writer goes on with the values themselves."""
+    keys = [None if row % 11 == 0 else f"a rather long key {row % values:08}" for row in range(90_000)]
+    pq.write_table(pa.table({"k": keys}), "x.parquet")
+    with open_records("x.parquet") as records:
+        found = [column for (column,) in records.read([Wanted("k", pa.string())])]
+    assert {pa.types.is_dictionary(column.type) for column in found} == {values == 10}
+    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "x.parquet")[0] == 0
+    assert pq.read_table("x.parquet")["partition"].to_pylist() == pw.partition_for_key(keys, 12).to_pylist()
+    code, out, _ = command("check", "x.parquet", "--key", "k", "-n", 12, "--partition", "partition", "--json")
+    assert code == 0
+    assert sum(part["keys"] for part in json.loads(out)["partitions"]) == len(set(keys) - {None})
+
+
+def test_a_type_without_key_bytes_is_refused_before_anything_is_written(command: Command) -> None:
+    pq.write_table(TABLE, "x.parquet")
+    code, out, err = command("place", "x.parquet", "--key", "nested", "-n", 12)
+    assert (code, out) == (2, b"")
+    assert "has no key bytes" in err
+
+
 def test_parquet_statistics_of_the_new_column_serve_a_filter(command: Command) -> None:
     pq.write_table(TABLE, "x.parquet", row_group_size=100)
     assert command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "y.parquet")[0] == 0

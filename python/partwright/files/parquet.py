@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,6 +34,8 @@ _COPIED = 8 << 20
 _BUFFER = 1 << 20
 # What Parquet's footer ends with: its length and the magic bytes.
 _END = 8
+# What a dictionary's index takes at most, where a million values take 20 bits.
+_INDEX_BYTES = 3
 # pyarrow writes no larger ones.
 _LARGEST_GROUP = 64 << 20
 
@@ -75,7 +77,8 @@ class ParquetRecords:
         names = self._parquet.schema_arrow.names
         for column in wanted:
             find_column(self._path, names, column.name)
-        yield from self._batches(range(self._parquet.num_row_groups), [column.name for column in wanted])
+        chosen = [column.name for column in wanted]
+        yield from self._batches(self._reader(chosen), range(self._parquet.num_row_groups), chosen)
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
@@ -85,9 +88,12 @@ class ParquetRecords:
         footer, length = self._footer()
         codec = self._codec(place)
         footer.add_column(name)
+        reader = self._reader([key.name])
+        # A type that has no key bytes is refused before a large file is copied.
+        computed(pa.nulls(0, self._parquet.schema_arrow.field(place).type))
         at = self._copy(sink, self._size - _END - length)
         for group in range(self._parquet.num_row_groups):
-            keys = (columns[0] for columns in self._batches([group], [key.name]))
+            keys = (columns[0] for columns in self._batches(reader, [group], [key.name]))
             parts = [part for key_part in keys for part in _chunks(computed(key_part))]
             written = io.BytesIO()
             table = pa.table({name: pa.chunked_array(parts, pa.int32())})
@@ -95,11 +101,39 @@ class ParquetRecords:
             at += sink.write(footer.add_chunk(group, written.getvalue(), at))
         sink.write(footer.to_bytes())
 
-    def _batches(self, groups: Sequence[int], names: Sequence[str]) -> Iterator[tuple[Column, ...]]:
+    def _reader(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow publishes no types
+        """A reader that gives those of the columns as dictionaries that are dictionaries throughout."""
+        metadata = self._parquet.metadata
+        dictionaries = []
+        for name in names:
+            leaf = self._leaf(self._parquet.schema_arrow.names.index(name))
+            groups = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
+            # Where the dictionary became too large, its writer went on with the values themselves, four bytes and
+            # more each. To make a dictionary of those again would take longer than to hash them.
+            if groups and all(
+                group.has_dictionary_page and group.total_uncompressed_size < _INDEX_BYTES * group.num_values
+                for group in groups
+            ):
+                dictionaries.append(name)
+        if not dictionaries:
+            return self._parquet
         with self._whole():
-            batches = self._parquet.iter_batches(
-                _BATCH, groups, list(dict.fromkeys(names)), use_threads=False
+            return pq.ParquetFile(
+                self._file,
+                metadata=metadata,
+                read_dictionary=dictionaries,
+                pre_buffer=False,
+                buffer_size=_BUFFER,
             )
+
+    def _batches(
+        self,
+        reader: Any,  # noqa: ANN401
+        groups: Sequence[int],
+        names: Sequence[str],
+    ) -> Iterator[tuple[Column, ...]]:
+        with self._whole():
+            batches = reader.iter_batches(_BATCH, groups, list(dict.fromkeys(names)), use_threads=False)
         while True:
             try:
                 with self._whole():
