@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -265,6 +266,18 @@ def test_what_is_something_else_is_one_sentence(name: str, command: Command) -> 
     code, _, err = command("place", name, "--key", "k", "-n", 12, "--out", "y" + name[1:])
     assert code == 2
     assert f"'{name}' is no whole " in err
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_a_pipe_is_no_file_of_a_binary_format(name: str, command: Command) -> None:
+    os.mkfifo(name)
+    # Opened at both ends, it holds nobody up.
+    pipe = os.open(name, os.O_RDWR)
+    os.write(pipe, b"PAR1ARROW1")
+    code, _, err = command("place", name, "--key", "k", "-n", 12, "--out", "y" + name[1:])
+    os.close(pipe)
+    assert code == 2
+    assert f"'{name}' is no regular file, and its format is not read in one go: copy it to one" in err
 
 
 def test_the_first_feather_is_told_apart(command: Command) -> None:

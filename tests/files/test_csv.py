@@ -91,7 +91,7 @@ def written(field: str | None, *, quoted: bool) -> str:
     return field
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[FIELD] * width), max_size=12)),
     st.sampled_from(["\n", "\r\n"]),

@@ -79,7 +79,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 OBJECTS = st.dictionaries(st.text("kjé\\/", max_size=2).filter(lambda name: name != "k"), VALUES, max_size=3)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(OBJECTS, st.none() | st.text(st.characters(codec="utf-8"), max_size=5)), min_size=1),
     st.booleans(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from partwright.errors import PartwrightError
-from partwright.files.formats import find_column, in_one, refuse_taken
+from partwright.files.formats import find_column, in_one, not_regular, refuse_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +34,10 @@ class ArrowRecords:
         self._path = path
         self._file = file
         self._size = size
+        if size is None:
+            raise not_regular(path)
+        # Opened once more, to be read without Python.
+        self._source = pa.OSFile(path)
         start = file.peek(len(_FILE))
         self._is_file = start.startswith(_FILE)
         if start.startswith(_FEATHER_1):
@@ -45,7 +49,7 @@ class ArrowRecords:
     @property
     def done(self) -> float | None:
         """See `Records`."""
-        return self._file.tell() / self._size if self._size else None
+        return self._source.tell() / self._size if self._size else None
 
     def __enter__(self) -> Self:
         return self
@@ -53,6 +57,7 @@ class ArrowRecords:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._source.close()
         self._file.close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
@@ -61,7 +66,7 @@ class ArrowRecords:
         places = [find_column(self._path, schema.names, column.name) for column in wanted]
         # Fields come in the file's order, one each.
         chosen = sorted(set(places))
-        self._file.seek(0)
+        self._source.seek(0)
         reader = self._reader(pa.ipc.IpcReadOptions(included_fields=chosen))
         for batch, _ in self._batches(reader):
             yield tuple(batch.column(chosen.index(place)) for place in places)
@@ -69,7 +74,7 @@ class ArrowRecords:
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
         codec = self._codec()
-        self._file.seek(0)
+        self._source.seek(0)
         reader = self._reader()
         names = reader.schema.names
         place = find_column(self._path, names, key.name)
@@ -85,7 +90,7 @@ class ArrowRecords:
 
     def _reader(self, options: Any = None) -> Any:  # noqa: ANN401 - pyarrow publishes no types
         with self._whole():
-            return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._file, options=options)
+            return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source, options=options)
 
     def _writer(self, reader: Any, sink: Writable, schema: pa.Schema, options: Any) -> Any:  # noqa: ANN401
         if not self._is_file:
@@ -112,9 +117,9 @@ class ArrowRecords:
     def _codec(self) -> str | None:
         """How the buffers are compressed, which pyarrow reads over and does not tell."""
         # In a file, a stream follows its first eight bytes.
-        self._file.seek(8 if self._is_file else 0)
+        self._source.seek(8 if self._is_file else 0)
         with self._whole():
-            messages = pa.ipc.MessageReader.open_stream(self._file)
+            messages = pa.ipc.MessageReader.open_stream(self._source)
             for message in messages:
                 if message.type == "record batch":
                     return _codec_of(memoryview(message.metadata))

@@ -22,6 +22,7 @@ __all__ = [
     "find_column",
     "in_one",
     "no_column",
+    "not_regular",
     "refuse_taken",
     "taken",
     "text_type",
@@ -170,6 +171,13 @@ def refuse_taken(path: str, names: Sequence[str], name: str) -> None:
     """
     if name in names:
         raise taken(path, name)
+
+
+def not_regular(path: str) -> PartwrightError:
+    """The sentence for a pipe or a device where a file is needed that can be read in any order."""
+    return PartwrightError(
+        f"{path!r} is no regular file, and its format is not read in one go: copy it to one"
+    )
 
 
 def taken(path: str, name: str, *, where: str = "") -> PartwrightError:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
-from partwright.files.formats import find_column, refuse_taken
+from partwright.files.formats import find_column, not_regular, refuse_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,9 +50,7 @@ class ParquetRecords:
         self._path = path
         self._file = file
         if size is None:
-            raise PartwrightError(
-                f"{path!r} is no regular file, and parquet is read from its end: copy it to one"
-            )
+            raise not_regular(path)
         self._size = size
         self._read = 0
         with self._whole():

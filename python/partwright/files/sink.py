@@ -127,16 +127,17 @@ def _replacing(out: str, place: Path, about: os.stat_result | None) -> Iterator[
     try:
         with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor
             yield file
-            os.fchmod(descriptor, _new_mode() if about is None else stat.S_IMODE(about.st_mode))
-            if about is not None:
-                # Else a crash of the machine could leave neither the old file nor the new one.
-                os.fsync(descriptor)
-        Path(name).replace(place)
-    except BaseException as error:
+            try:
+                os.fchmod(descriptor, _new_mode() if about is None else stat.S_IMODE(about.st_mode))
+                if about is not None:
+                    # Else a crash of the machine could leave neither the old file nor the new one.
+                    os.fsync(descriptor)
+                Path(name).replace(place)
+            except OSError as error:
+                raise _unwritable(out, error) from error
+    except BaseException:
         with suppress(OSError):
             Path(name).unlink()
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-            raise _unwritable(out, error) from error
         raise
 
 

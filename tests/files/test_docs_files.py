@@ -1,0 +1,102 @@
+"""The console sessions of docs/files.md run, one after the other, and print what the document says they print."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "files.md"
+SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s")
+TOPIC = "127.0.0.1:9092"
+
+
+def examples() -> list[tuple[str, str]]:
+    """Each command with what it prints."""
+    found = []
+    for session in SESSION.findall(DOCUMENT.read_text(encoding="utf-8")):
+        for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            found.append((command, printed))
+    return found
+
+
+def steady(text: str) -> list[str]:
+    """Without what differs from run to run, and without the blanks with which tables are filled."""
+    return [TIMES.sub("in # s", line).rstrip() for line in text.strip().splitlines()]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Callable[[str], str]:
+    """Runs a line in a shell that knows the command, in a folder with the document's file."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "partwright"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m partwright "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "LC_ALL": "C.UTF-8",
+    }
+
+    def run(line: str) -> str:
+        return subprocess.run(
+            ["bash", "-c", line],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+        ).stdout
+
+    return run
+
+
+def test_the_sessions_print_what_they_say(shell: Callable[[str], str], tmp_path: Path) -> None:
+    told = [(command, printed) for command, printed in examples() if TOPIC not in command]
+    assert len(told) > 8
+    command, orders = told[0]
+    assert command == "cat orders.csv"
+    (tmp_path / "orders.csv").write_text(orders, encoding="utf-8")
+    for command, printed in told:
+        assert steady(shell(command)) == steady(printed), command
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_the_sessions_with_a_topic_print_what_they_say(shell: Callable[[str], str]) -> None:
+    from confluent_kafka import Producer
+
+    from partwright.kafka import EmbeddedKafka, topics
+
+    told = [(command, printed) for command, printed in examples() if TOPIC in command]
+    assert told
+    with EmbeddedKafka() as kafka:
+        topics.create_topic(kafka.bootstrap_servers, "orders", 12)
+        producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "partitioner": "murmur2_random"})
+        for order in range(1000):
+            producer.produce("orders", b"v", key=b"customer %d" % (order % 80))
+        producer.flush()
+        for command, printed in told:
+            assert steady(shell(command.replace(TOPIC, kafka.bootstrap_servers))) == steady(printed), command
+
+
+def test_the_document_names_every_option(shell: Callable[[str], str]) -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for name in ("place", "check"):
+        options = set(
+            re.findall(r"^ +(?:-n, )?(--[a-z-]+)", shell(f"partwright {name} --help"), re.MULTILINE)
+        )
+        assert len(options) > 4
+        for option in options - {"--help", "--partitions"}:
+            assert option in text, option
