@@ -56,6 +56,7 @@ def keys(data: bytes, key: str = "k") -> list[str | None]:
         ),
         # Values of several lines, with delimiters, blank lines and line ends of both kinds in them.
         (b'k,v\na,"1\n2"\nb,"\r\n\r\n,"\n', b'k,v,partition\na,"1\n2",4\nb,"\r\n\r\n,",8\n'),
+        (b'k,v\n"a","\r"\na,"\r\n\r""\r"\n', b'k,v,partition\n"a","\r",4\na,"\r\n\r""\r",4\n'),
         (b'"k\n",k\n1,a\n', b'"k\n",k,partition\n1,a,4\n'),
         # In a file of one column a blank line is a null; in others it is no record.
         (b"k\na\n\nb\n", b"k,partition\na,4\n,\nb,8\n"),
@@ -157,7 +158,12 @@ def test_lines_longer_than_a_block_are_read(block: int, monkeypatch: pytest.Monk
         (b"k,v\n1,\xe9\n", "line 2 of 'x.csv' has the byte 0xe9, which is not UTF-8"),
         ("k,v\n1,2\n".encode("utf-16"), "'x.csv' is UTF-16, and only UTF-8 is read"),
         (b"k,v\r1,2\r", "line 1 of 'x.csv' has a carriage return that ends no line"),
-        (b"k,v\n1,2\r3,4\n", "look for a carriage return that ends no line"),
+        (
+            b"k,v\n1,2\r3,4\n",
+            "line 2 of 'x.csv' has a carriage return that ends no line: put the field in quotes",
+        ),
+        (b"k,v\n1,2\r\r\n", "line 2 of 'x.csv' has a carriage return that ends no line"),
+        (b'k,v\n"1\r\n\r",2\r"\n', "line 3 of 'x.csv' has a carriage return that ends no line"),
         (b"\xef\xbb\xbf", "'x.csv' is empty"),
         (b"", "'x.csv' is empty: it has no records and no columns"),
     ],

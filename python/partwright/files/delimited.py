@@ -51,6 +51,9 @@ class DelimitedRecords:
         self._whole = f"^{record}$"
         self._opening = re.compile(record)
         self._closing = re.compile(f"{_quoted_end(delimiter)}(?:{delimiter}{field})*")
+        # Also where the closing quote is in a later line.
+        self._quoted_start = re.compile('[^"]*(?:""[^"]*)*(?:"|$)')
+        self._quoted = re.compile(f'(?:^|{delimiter})"{self._quoted_start.pattern}')
         self._names: list[str] = []
         self._rows = 0
 
@@ -101,6 +104,8 @@ class DelimitedRecords:
         """Whole records, and whether no quote is open at each line's end; None where none is at any."""
         for block in self._lines.blocks():
             closed = self._closed(block.lines)
+            if b"\r" in block.text:
+                self._refuse_lone_returns(block, closed)
             if closed is None:
                 yield block, None
                 continue
@@ -128,6 +133,19 @@ class DelimitedRecords:
             closed.append(is_closed)
         return pa.concat_arrays([whole[:first], pa.array(closed, pa.bool_())])
 
+    def _refuse_lone_returns(self, block: Block, closed: pa.Array | None) -> None:
+        """A carriage return that ends no line: to pyarrow it is a record's end, to others a character."""
+        for place in pc.indices_nonzero(pc.match_substring(block.lines, "\r")).to_pylist():
+            line = block.lines[place].as_py()
+            if closed is not None and place and not closed[place - 1].as_py():
+                # It begins within quotes; what follows on them is no field's start.
+                line = "x" + self._quoted_start.sub("", line, count=1)
+            if "\r" in self._quoted.sub("", line):
+                raise PartwrightError(
+                    f"line {block.first + place} of {self._path!r} has a carriage return that ends no line: put the "
+                    "field in quotes, or end each line with a line feed"
+                )
+
     def _header(self, blocks: Iterator[tuple[Block, pa.Array | None]]) -> tuple[Block, pa.Array]:
         """The header alone; the rest of its block comes again."""
         block, closed = next(blocks)
@@ -141,8 +159,7 @@ class DelimitedRecords:
         except csv.Error as error:
             raise PartwrightError(f"the header of {self._path!r} cannot be read ({error})") from error
         if len(found) != 1:
-            why = "has a carriage return that ends no line" if found else "is blank"
-            raise PartwrightError(f"line 1 of {self._path!r} {why}: the first line is the header")
+            raise PartwrightError(f"line 1 of {self._path!r} is blank: the first line is the header")
         (self._names,) = found
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
 
@@ -209,7 +226,7 @@ class DelimitedRecords:
             line = block.first + records.line_num
         return PartwrightError(
             f"lines {block.first} to {block.first + len(block.lines) - 1} of {self._path!r} cannot be read "
-            f"({why}): look for a carriage return that ends no line"
+            f"({why}): look at their quotes"
         )
 
 
