@@ -19,9 +19,9 @@ _BAR = 16
 _WIDTH = 160
 
 
-def stdout_console() -> Console:
+def stdout_console(width: int = _WIDTH) -> Console:
     """A terminal's width is kept; a pipe's is whatever a report needs."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else width)
 
 
 def right_table(*columns: str) -> Table:

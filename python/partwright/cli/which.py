@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from partwright.cli.tables import stdout_console
 from partwright.clients import Placement, key_types, placements
 from partwright.errors import PartwrightError
 from partwright.hashing import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from rich.console import Console
 
 __all__ = ["command"]
 
@@ -71,7 +72,7 @@ def command(
     if as_json:
         click.echo(json.dumps(_object(key_bytes, n, found)))
         return
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    console = stdout_console(_WIDTH)
     _print_key(console, value, key_bytes, n, key_type)
     _print_table(console, found)
     _print_notes(console, found, n)
