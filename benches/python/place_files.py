@@ -1,13 +1,16 @@
 """What `partwright place` costs on a file: beside pyarrow that reads and writes the same file and computes nothing.
 
 `python benches/python/place_files.py [--rows N] [--repeats N] [--formats parquet,csv,jsonl,arrow] [--folder DIR]`: keys
-of 12 to 20 bytes beside a number, a float and a text. Each way once a round, in another order each round.
+of 12 to 20 bytes beside a number, a float and a text. Each way once a round, in another order each round. At the end,
+`place` runs once more under Python's profiler, which says what it waited for.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import json
+import pstats
 import random
 import shutil
 import statistics
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 N = 12
 _PART = 1_000_000
 _KEY = "customer"
+_PROFILED = 6
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,6 +86,7 @@ def _measure(kind: str, source: Path, out: Path, options: argparse.Namespace) ->
                 if way == "place":
                     hashing.append(inner / taken)
     _check(source, out)
+    parts = _profile(source, out)
     middle = {way: statistics.median(taken) for way, taken in seconds.items()}
     size = source.stat().st_size
     print(
@@ -91,7 +96,31 @@ def _measure(kind: str, source: Path, out: Path, options: argparse.Namespace) ->
         f"{middle['place'] / middle['copy']:.2f}; cp takes {middle['cp']:.2f} s",
         file=sys.stderr,
     )
-    return {**middle, "hashing": statistics.median(hashing), "rows": options.rows, "bytes": size}
+    for name, share in parts.items():
+        print(f"  {share:6.1%}  {name}", file=sys.stderr)
+    return {
+        **middle,
+        "hashing": statistics.median(hashing),
+        "rows": options.rows,
+        "bytes": size,
+        "profile": parts,
+    }
+
+
+def _profile(source: Path, out: Path) -> dict[str, float]:
+    """The functions that take most of the time themselves, with their shares of it."""
+    profile = cProfile.Profile()
+    profile.runcall(_place, source, out)
+    # What pstats gives by name adds up functions of one name and rounds.
+    functions: dict[tuple[str, int, str], tuple[int, int, float, float, object]] = (
+        pstats.Stats(profile).strip_dirs().stats  # type: ignore[attr-defined] # typeshed leaves it out
+    )
+    total = sum(own for _, _, own, _, _ in functions.values())
+    heaviest = sorted(functions.items(), key=lambda item: -item[1][2])[:_PROFILED]
+    return {
+        name if file == "~" else f"{name} of {file}": own / total
+        for (file, _, name), (_, _, own, _, _) in heaviest
+    }
 
 
 def _check(source: Path, out: Path) -> None:

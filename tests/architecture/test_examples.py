@@ -18,6 +18,7 @@ MODULES = [
     "partwright.hashing",
     "partwright.clients",
     "partwright.java",
+    "partwright.polars",
     "partwright.kafka.partitioners",
     "partwright.spark.errors",
     "partwright.cli.options",

@@ -1,0 +1,81 @@
+"""`partwright.polars`: expressions give what the functions give, in every way that polars evaluates them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import partwright as pw
+import partwright.polars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KEYS = ["TT0124", "", None, "N14228", "ключ", "polygenelubricants"] * 500
+FRAME = pl.DataFrame({"k": KEYS, "i": range(len(KEYS)), "g": [row % 7 for row in range(len(KEYS))]})
+CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]
+
+
+def kafka(column: str) -> Any:
+    return pl.col(column).kafka  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_column_has_the_partitions_of_the_function(client: str, engine: Any) -> None:
+    frame = FRAME.lazy().with_columns(p=kafka("k").partition_for_key(7, client)).collect(engine=engine)
+    assert frame.schema["p"] == pl.Int32
+    assert frame["p"].to_list() == pw.partition_for_key(KEYS, 7, client).to_pylist()
+
+
+def test_a_column_keeps_its_name_and_its_type() -> None:
+    frame = FRAME.select(
+        kafka("k").partition_for_key(12), kafka("i").partition_for_key(12, key_type="java:long")
+    )
+    assert frame["k"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
+    assert frame["i"].to_list() == pw.partition_for_key(FRAME["i"], 12, key_type="java:long").to_pylist()
+    lazy = FRAME.lazy().select(kafka("k").murmur2(), b=kafka("i").encode("java:int"))
+    assert dict(lazy.collect_schema()) == {"k": pl.Int32, "b": pl.Binary}
+    assert lazy.collect()["k"].to_list() == pw.murmur2(KEYS).to_pylist()
+    assert lazy.collect()["b"].to_list() == pw.encode(FRAME["i"].cast(pl.Int32), "java:int").to_pylist()
+
+
+@pytest.mark.parametrize(
+    "type_", [pl.Categorical(), pl.Enum(sorted({key for key in KEYS if key is not None})), pl.Binary()]
+)
+def test_every_type_of_text_is_a_key(type_: pl.DataType) -> None:
+    frame = FRAME.with_columns(pl.col("k").cast(type_)).select(kafka("k").partition_for_key(12))
+    assert frame["k"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
+
+
+def test_groups_windows_and_empty_frames() -> None:
+    whole = FRAME.with_columns(p=kafka("k").partition_for_key(12))
+    # As an aggregate, over a window, after a filter that leaves nothing.
+    grouped = FRAME.group_by("g", maintain_order=True).agg(p=kafka("k").partition_for_key(12))
+    assert grouped["p"].to_list() == whole.group_by("g", maintain_order=True).agg("p")["p"].to_list()
+    windowed = FRAME.with_columns(p=kafka("k").partition_for_key(12).max().over("g"))
+    assert windowed["p"].to_list() == whole.with_columns(pl.col("p").max().over("g"))["p"].to_list()
+    empty = FRAME.filter(pl.col("i") < 0).with_columns(p=kafka("k").partition_for_key(12))
+    assert (empty.height, empty.schema["p"]) == (0, pl.Int32)
+
+
+@pytest.mark.parametrize(
+    ("expression", "error", "sentence"),
+    [
+        (lambda: kafka("i").partition_for_key(12), pw.KeyTypeError, "int64 has no key bytes of its own"),
+        (lambda: kafka("k").partition_for_key(0), pw.PartwrightError, "must be from 1 to 2147483647, not 0"),
+        (
+            lambda: kafka("k").partition_for_key(12, "librdkafka:murmur"),
+            pw.PartwrightError,
+            "librdkafka:murmur2",
+        ),
+    ],
+    ids=["type", "n", "client"],
+)
+def test_an_error_is_the_functions(
+    expression: Callable[[], pl.Expr], error: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(error, match=sentence):
+        FRAME.select(expression())
