@@ -119,6 +119,32 @@ def test_parquet_statistics_of_the_new_column_serve_a_filter(command: Command) -
     assert pl.scan_parquet("y.parquet").filter(pl.col("partition") == 3).collect().height == found.num_rows
 
 
+SPARK = "org.apache.spark.sql.parquet.row.metadata"
+
+
+def test_sparks_schema_has_the_new_column_too(command: Command) -> None:
+    """Spark sees no other columns than those."""
+    fields = [{"name": "ключ", "type": "string", "nullable": True, "metadata": {}}]
+    schema = {"type": "struct", "fields": fields}
+    table = pa.table({"ключ": ["a", "b"]}).replace_schema_metadata({SPARK: json.dumps(schema)})
+    pq.write_table(table, "x.parquet")
+    words = ["--key", "ключ", "-n", 12, "--column", "p art", "--out", "y.parquet"]
+    assert command("place", "x.parquet", *words)[0] == 0
+    new = {"name": "p art", "type": "integer", "nullable": True, "metadata": {}}
+    # In the footer, and in the schema of Arrow that has it as well.
+    for known in (pq.read_metadata("y.parquet").metadata, pq.read_schema("y.parquet").metadata):
+        assert json.loads(known[SPARK.encode()]) == {"type": "struct", "fields": [*fields, new]}
+
+
+@pytest.mark.parametrize("schema", ["", "[]", "7", '{"fields": 7}', "StructType(List())"])
+def test_a_schema_of_sparks_that_is_none_is_one_sentence(schema: str, command: Command) -> None:
+    pq.write_table(TABLE.replace_schema_metadata({SPARK: schema}), "x.parquet")
+    code, out, err = command("place", "x.parquet", "--key", "k", "-n", 12)
+    assert (code, out) == (2, b"")
+    assert err.startswith("partwright: the footer of 'x.parquet' cannot be read: ")
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("groups", [0, 1])
 def test_a_parquet_file_without_rows_stays_without(groups: int, command: Command) -> None:
     with pq.ParquetWriter("x.parquet", TABLE.schema) as writer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import pyarrow as pa
 
@@ -27,6 +28,8 @@ _META_BYTES, _META_COMPRESSED, _DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE = 6, 7,
 # KeyValue
 _KEY, _VALUE = 1, 2
 _ARROW_SCHEMA = b"ARROW:schema"
+# ParquetReadSupport.SPARK_METADATA_KEY: Spark sees the columns that are named there, and no others.
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 def footer_length(end: bytes) -> int:
@@ -75,7 +78,11 @@ class Footer:
         return groups
 
     def add_column(self, name: str) -> None:
-        """Add a column of int32 that may be null, last in the schema; each row group must get its chunk."""
+        """Add a column of int32 that may be null, last in the schema; each row group must get its chunk.
+
+        Raises:
+            ValueError: A schema that Arrow or Spark left in the footer cannot be read.
+        """
         schema = self._file.get_value(_SCHEMA).items
         schema[0].set_value(_CHILDREN, schema[0].get_value(_CHILDREN) + 1)
         schema.append(
@@ -85,10 +92,8 @@ class Footer:
             # The one order there is: that of the type.
             self._file.get_value(_ORDERS).items.append(Struct({1: (_STRUCT, Struct())}))
         for pair in self._file.get_value(_KEY_VALUES, List(_STRUCT, [])).items:
-            if pair.get_value(_KEY) == _ARROW_SCHEMA:
-                known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(pair.get_value(_VALUE))))
-                wider = known.append(pa.field(name, pa.int32()))
-                pair.set_value(_VALUE, base64.b64encode(wider.serialize()))
+            if pair.get_value(_KEY) in _WIDER:
+                pair.set_value(_VALUE, _WIDER[pair.get_value(_KEY)](pair.get_value(_VALUE), name))
 
     def add_chunk(self, group: int, written: bytes, at: int) -> memoryview:
         """Take the one column of the one row group of another Parquet file.
@@ -123,3 +128,24 @@ class Footer:
         """The footer with its length and the magic bytes, as it ends a file."""
         data = write_struct(self._file)
         return data + len(data).to_bytes(_LENGTH, "little") + MAGIC
+
+
+def _wider_arrow(schema: bytes, name: str) -> bytes:
+    known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema)))
+    about = known.metadata or {}
+    # pyarrow keeps here what it writes into the footer, and reads this one.
+    if _SPARK_SCHEMA in about:
+        known = known.with_metadata({**about, _SPARK_SCHEMA: _wider_spark(about[_SPARK_SCHEMA], name)})
+    return base64.b64encode(known.append(pa.field(name, pa.int32())).serialize())
+
+
+def _wider_spark(schema: bytes, name: str) -> bytes:
+    match known := json.loads(schema):
+        case {"fields": list() as fields}:
+            fields.append({"name": name, "type": "integer", "nullable": True, "metadata": {}})
+            return json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
+    raise ValueError("Spark's schema in it has no fields")
+
+
+# What readers believe more than the schema itself.
+_WIDER = {_ARROW_SCHEMA: _wider_arrow, _SPARK_SCHEMA: _wider_spark}

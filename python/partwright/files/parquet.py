@@ -83,9 +83,8 @@ class ParquetRecords:
         names = self._parquet.schema_arrow.names
         place = find_column(self._path, names, key.name)
         refuse_taken(self._path, names, name)
-        footer, length = self._footer()
+        footer, length = self._footer(name)
         codec = self._codec(place)
-        footer.add_column(name)
         reader = self._reader([key.name])
         # A type that has no key bytes is refused before a large file is copied.
         computed(pa.nulls(0, self._parquet.schema_arrow.field(place).type))
@@ -142,13 +141,14 @@ class ParquetRecords:
             # A name with a dot may bring along what lies deeper under such a path.
             yield tuple(batch.column(batch.schema.names.index(name)) for name in names)
 
-    def _footer(self) -> tuple[Footer, int]:
-        """What the file says of itself, and how long that is."""
+    def _footer(self, new: str) -> tuple[Footer, int]:
+        """What the file says of itself, with the new column, and how long that is without it."""
         try:
             self._file.seek(-_END, os.SEEK_END)
             length = footer_length(self._file.read(_END))
             self._file.seek(-_END - length, os.SEEK_END)
             footer = Footer(self._file.read(length))
+            footer.add_column(new)
         except (ValueError, OSError) as error:
             raise PartwrightError(f"the footer of {self._path!r} cannot be read: {error}") from error
         if footer.is_encrypted:
