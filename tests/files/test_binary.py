@@ -119,30 +119,46 @@ def test_parquet_statistics_of_the_new_column_serve_a_filter(command: Command) -
     assert pl.scan_parquet("y.parquet").filter(pl.col("partition") == 3).collect().height == found.num_rows
 
 
-SPARK = "org.apache.spark.sql.parquet.row.metadata"
+SPARK, AVRO = "org.apache.spark.sql.parquet.row.metadata", "parquet.avro.schema"
+NEW = {
+    SPARK: {"name": "p_1", "type": "integer", "nullable": True, "metadata": {}},
+    AVRO: {"name": "p_1", "type": ["null", "int"], "default": None},
+    "avro.schema": {"name": "p_1", "type": ["null", "int"], "default": None},
+}
 
 
-def test_sparks_schema_has_the_new_column_too(command: Command) -> None:
-    """Spark sees no other columns than those."""
-    fields = [{"name": "ключ", "type": "string", "nullable": True, "metadata": {}}]
+@pytest.mark.parametrize("name", NEW)
+def test_a_schema_in_the_footer_has_the_new_column_too(name: str, command: Command) -> None:
+    """Spark sees no other columns than its schema has, and parquet-avro reads no file that has others."""
+    fields = [{"name": "ключ", "type": "string", "nullable": True}]
     schema = {"type": "struct", "fields": fields}
-    table = pa.table({"ключ": ["a", "b"]}).replace_schema_metadata({SPARK: json.dumps(schema)})
+    table = pa.table({"ключ": ["a", "b"]}).replace_schema_metadata({name: json.dumps(schema), "x": "y"})
     pq.write_table(table, "x.parquet")
-    words = ["--key", "ключ", "-n", 12, "--column", "p art", "--out", "y.parquet"]
+    words = ["--key", "ключ", "-n", 12, "--column", "p_1", "--out", "y.parquet"]
     assert command("place", "x.parquet", *words)[0] == 0
-    new = {"name": "p art", "type": "integer", "nullable": True, "metadata": {}}
     # In the footer, and in the schema of Arrow that has it as well.
     for known in (pq.read_metadata("y.parquet").metadata, pq.read_schema("y.parquet").metadata):
-        assert json.loads(known[SPARK.encode()]) == {"type": "struct", "fields": [*fields, new]}
+        assert json.loads(known[name.encode()]) == {"type": "struct", "fields": [*fields, NEW[name]]}
+        assert known[b"x"] == b"y"
 
 
 @pytest.mark.parametrize("schema", ["", "[]", "7", '{"fields": 7}', "StructType(List())"])
-def test_a_schema_of_sparks_that_is_none_is_one_sentence(schema: str, command: Command) -> None:
-    pq.write_table(TABLE.replace_schema_metadata({SPARK: schema}), "x.parquet")
+@pytest.mark.parametrize("name", NEW)
+def test_a_schema_in_the_footer_that_is_none_is_one_sentence(
+    name: str, schema: str, command: Command
+) -> None:
+    pq.write_table(TABLE.replace_schema_metadata({name: schema}), "x.parquet")
     code, out, err = command("place", "x.parquet", "--key", "k", "-n", 12)
     assert (code, out) == (2, b"")
     assert err.startswith("partwright: the footer of 'x.parquet' cannot be read: ")
     assert err.count("\n") == 1
+
+
+def test_a_name_that_avro_cannot_have_is_one_sentence(command: Command) -> None:
+    pq.write_table(TABLE.replace_schema_metadata({AVRO: '{"fields": []}'}), "x.parquet")
+    code, _, err = command("place", "x.parquet", "--key", "k", "-n", 12, "--column", "p art")
+    assert code == 2
+    assert "its Avro schema cannot have a field 'p art', name it otherwise with --column" in err
 
 
 @pytest.mark.parametrize("groups", [0, 1])

@@ -1,17 +1,25 @@
-"""`partwright place` on files that Spark wrote: Spark reads them as before, with one column more."""
+"""`partwright place` on files that Spark and parquet-avro wrote: they read them as before, with one column more."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 
+import partwright as pw
 from partwright import spark as pws
 from partwright.cli import main
+from partwright.java import java_command
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -70,3 +78,44 @@ def test_spark_reads_what_it_wrote_and_the_partition(
     for group in range(old.num_row_groups):
         for leaf in range(old.num_columns):
             assert new.row_group(group).column(leaf).to_dict() == old.row_group(group).column(leaf).to_dict()
+
+
+@pytest.fixture(scope="module")
+def avro(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Runs AvroFiles.java with PySpark's jars and what parquet-avro needs beside them."""
+    jars, extra = Path(pyspark.__file__).parent / "jars", tmp_path_factory.mktemp("parquet-avro")
+    (parquet,) = jars.glob("parquet-hadoop-*.jar")
+    version = parquet.stem.removeprefix("parquet-hadoop-")
+    mvn = shutil.which("mvn")
+    assert mvn, "parquet-avro comes by Maven: install Maven 3.8 or later (mvn)"
+    for name in ("parquet-avro", "parquet-variant"):
+        artifact = f"-Dartifact=org.apache.parquet:{name}:{version}"
+        subprocess.run(
+            [mvn, "-q", "-B", "dependency:copy", artifact, f"-DoutputDirectory={extra}"], check=True
+        )
+    java = [str(java_command()), "-cp", os.pathsep.join([f"{jars}/*", f"{extra}/*"])]
+
+    def run(*words: object) -> str:
+        program = Path(__file__).parent / "AvroFiles.java"
+        done = subprocess.run(
+            [*java, str(program), *map(str, words)], capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_parquet_avro_reads_what_it_wrote_and_the_partition(avro: Callable[..., str], tmp_path: Path) -> None:
+    """It refuses a file that has a column which the Avro schema in the footer lacks."""
+    written, out = tmp_path / "written.parquet", tmp_path / "placed.parquet"
+    avro("write", written)
+    before = [json.loads(line) for line in avro("read", written).splitlines()]
+    assert len(before) == 5
+    with pytest.raises(SystemExit) as ended:
+        main(["place", str(written), "--key", "customer", "-n", "12", "--out", str(out)])
+    assert not ended.value.code
+    after = [json.loads(line) for line in avro("read", out).splitlines()]
+    partitions = pw.partition_for_key([row["customer"] for row in before], 12).to_pylist()
+    assert after == [{**row, "partition": place} for row, place in zip(before, partitions, strict=True)]
+    assert None in partitions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 
 import pyarrow as pa
 
@@ -30,6 +31,8 @@ _KEY, _VALUE = 1, 2
 _ARROW_SCHEMA = b"ARROW:schema"
 # ParquetReadSupport.SPARK_METADATA_KEY: Spark sees the columns that are named there, and no others.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+# AvroReadSupport.AVRO_SCHEMA_METADATA_KEY and its older name: parquet-avro reads no file with a column more.
+_AVRO_SCHEMAS = (b"parquet.avro.schema", b"avro.schema")
 
 
 def footer_length(end: bytes) -> int:
@@ -81,7 +84,7 @@ class Footer:
         """Add a column of int32 that may be null, last in the schema; each row group must get its chunk.
 
         Raises:
-            ValueError: A schema that Arrow or Spark left in the footer cannot be read.
+            ValueError: A schema that Arrow, Spark or Avro left in the footer cannot be read, or cannot have the name.
         """
         schema = self._file.get_value(_SCHEMA).items
         schema[0].set_value(_CHILDREN, schema[0].get_value(_CHILDREN) + 1)
@@ -132,20 +135,35 @@ class Footer:
 
 def _wider_arrow(schema: bytes, name: str) -> bytes:
     known = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema)))
-    about = known.metadata or {}
-    # pyarrow keeps here what it writes into the footer, and reads this one.
-    if _SPARK_SCHEMA in about:
-        known = known.with_metadata({**about, _SPARK_SCHEMA: _wider_spark(about[_SPARK_SCHEMA], name)})
-    return base64.b64encode(known.append(pa.field(name, pa.int32())).serialize())
+    # pyarrow keeps here, too, what it writes into the footer, and reads this one.
+    about = {
+        key: _WIDER[key](value, name) if key in _WIDER else value
+        for key, value in (known.metadata or {}).items()
+    }
+    return base64.b64encode(known.append(pa.field(name, pa.int32())).with_metadata(about).serialize())
 
 
 def _wider_spark(schema: bytes, name: str) -> bytes:
+    return _wider_json(schema, {"name": name, "type": "integer", "nullable": True, "metadata": {}})
+
+
+def _wider_avro(schema: bytes, name: str) -> bytes:
+    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f"its Avro schema cannot have a field {name!r}, name it otherwise with --column")
+    return _wider_json(schema, {"name": name, "type": ["null", "int"], "default": None})
+
+
+def _wider_json(schema: bytes, field: dict[str, object]) -> bytes:
     match known := json.loads(schema):
         case {"fields": list() as fields}:
-            fields.append({"name": name, "type": "integer", "nullable": True, "metadata": {}})
+            fields.append(field)
             return json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
-    raise ValueError("Spark's schema in it has no fields")
+    raise ValueError(f"the schema {schema.decode()[:40]!r} in it has no fields")
 
 
-# What readers believe more than the schema itself.
-_WIDER = {_ARROW_SCHEMA: _wider_arrow, _SPARK_SCHEMA: _wider_spark}
+# What readers believe more than the file's own schema.
+_WIDER = {
+    _ARROW_SCHEMA: _wider_arrow,
+    _SPARK_SCHEMA: _wider_spark,
+    **dict.fromkeys(_AVRO_SCHEMAS, _wider_avro),
+}
