@@ -104,6 +104,7 @@ def test_another_clients_partitions_are_taken(
     report = go(source=csv, key="id", topic=topic, partitions=7, target=to, client=client)
     assert report.ok
     assert (report.keyed, report.null_keys, report.proof) == (6 - null_keys, null_keys, None)
+    assert sum(part.null_keys or 0 for part in report.partitions) == null_keys
     assert report.notes == (f"no proof by the Java producer: client {client} puts keys elsewhere",)
     for record in consumed(kafka, topic):
         where = pw.partition_for_key(record.key, 7, client)

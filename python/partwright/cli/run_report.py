@@ -55,7 +55,8 @@ def _partitions(report: Report) -> Table:
     table = right_table("partition", "records", "keys", "bytes", "share")
     table.add_column("")
     if report.checks is not None and report.null_keys:
-        table.add_column("null keys", justify="right")
+        name = "null keys" if report.client == "java" else "left to the producer"
+        table.add_column(name, justify="right")
     largest = max((part.records for part in report.partitions), default=0)
     for part in report.partitions:
         share = part.records / report.keyed if report.keyed else 0.0

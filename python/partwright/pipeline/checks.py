@@ -24,7 +24,7 @@ _EXAMPLES = 5
 
 @dataclass(frozen=True)
 class PartitionRead:
-    """What one partition holds of a run's records."""
+    """What one partition holds of a run's records; null_keys are those that were asked for in no partition."""
 
     partition: int | None
     records: int
@@ -116,7 +116,7 @@ def check(placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, in
     there = _identified(read, run).persist()
     pairs = _pairs(placed, there).persist()
     try:
-        partitions, foreign = _partitions(there)
+        partitions, foreign = _partitions(there, pairs)
         counts = _counted(pairs, F.count_if("wanted").alias("records"), *_broken_counts())
         examples = _examples(pairs, _any_broken()) if any(counts[promise] for promise in _broken()) else []
         out_of_order = _out_of_order(pairs)
@@ -239,13 +239,12 @@ def _without_gap(part: PartitionRead, begin: Mapping[int, int]) -> bool:
     return (part.first_offset, part.last_offset) == (first, first + part.records - 1)
 
 
-def _partitions(there: DataFrame) -> tuple[list[PartitionRead], int]:
+def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int]:
     """What each partition holds, and how many of all records are not this run's."""
     rows = (
         there.groupBy("partition")
         .agg(
             F.count("*").alias("records"),
-            F.count_if(F.col("key").isNull()).alias("null_keys"),
             F.min("offset").alias("first_offset"),
             F.max("offset").alias("last_offset"),
             F.count_if(F.col("row").isNull()).alias("foreign"),
@@ -253,7 +252,10 @@ def _partitions(there: DataFrame) -> tuple[list[PartitionRead], int]:
         .orderBy("partition")
         .collect()
     )
-    found = [{**row.asDict()} for row in rows]
+    # Of some clients not only null keys are left to the producer.
+    left = pairs.where(F.col("wanted") & F.col("asked").isNull() & F.col("copies").isNotNull())
+    null_keys = {row.partition: row["count"] for row in left.groupBy("partition").count().collect()}
+    found = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]
     foreign = sum(row.pop("foreign") for row in found)
     return [PartitionRead(**row) for row in found], foreign
 

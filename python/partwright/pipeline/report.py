@@ -28,7 +28,7 @@ class PartitionShare:
         records: Records placed there.
         bytes: Their keys' and values' bytes.
         keys: Different keys.
-        null_keys: Records without a key that the producer put there; None where nobody looked.
+        null_keys: Records that the client does not place and the producer put there; None where nobody looked.
     """
 
     partition: int
