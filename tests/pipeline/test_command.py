@@ -98,7 +98,8 @@ def test_the_demo_is_proven() -> None:
         (["run", "--conf", "spark"], "--conf takes NAME=VALUE, not 'spark'"),
         (["run", "--to", "kafka://127.0.0.1:9"], "no Kafka answers at 127.0.0.1:9"),
         (["run", "--nonsense"], "No such option"),
-        (["fly"], "No such command 'fly'"),
+        (["fly"], "there is no command 'fly': there are broker, check, place, run, which"),
+        (["plcae"], "there is no command 'plcae': did you mean place?"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, tmp_path: Path) -> None:

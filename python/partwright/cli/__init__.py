@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import sys
@@ -38,10 +39,11 @@ class _Commands(click.Group):
         del ctx
         return sorted(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in _COMMANDS:
-            return None
+            near = difflib.get_close_matches(cmd_name, _COMMANDS, 1)
+            meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(_COMMANDS))}"
+            ctx.fail(f"there is no command {cmd_name!r}: {meant}")
         command: click.Command = importlib.import_module(f"partwright.cli.{cmd_name}").command
         return command
 
