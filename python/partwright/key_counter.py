@@ -43,6 +43,9 @@ class KeyCounter:
         """
         if self.is_over:
             return
+        # pyarrow counts no views.
+        if keys.type == pa.binary_view():
+            keys = keys.cast(pa.large_binary())
         rows = pa.table({"key": keys, "partition": partitions})
         if keys.null_count:
             rows = rows.filter(pc.field("key").is_valid())
@@ -61,7 +64,7 @@ class KeyCounter:
         return {each["values"]: each["counts"] for each in found if each["values"] is not None}
 
     def heaviest(self, count: int) -> list[tuple[bytes, int, int | None]] | None:
-        """The keys with the most rows, with their rows and the partition that most of those are in.
+        """The keys with the most rows, with their rows and the partition that has most of those; None where none has.
 
         Args:
             count: How many keys are given.
@@ -80,12 +83,11 @@ class KeyCounter:
             [("rows_sum", "descending"), ("key", "ascending")]
         )
         heavy = heavy.slice(0, count)
-        of_them = table.filter(pc.is_in(table["key"], pc.unique(heavy["key"]))).sort_by(
-            [("rows", "ascending")]
-        )
-        at = dict(zip(of_them["key"].to_pylist(), of_them["partition"].to_pylist(), strict=True))
+        of_them = table.filter(pc.is_in(table["key"], pc.unique(heavy["key"])))
+        placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by([("rows", "ascending")])
+        at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
         return [
-            (key, sum_, at[key])
+            (key, sum_, at.get(key))
             for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
         ]
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Example", "Placement", "Placer"]
 
 _ROW = re.compile(r"^row (\d+)")
-# The digits of 2147483647.
-_NUMBER = "^-?[0-9]{1,10}$"
+# The digits of 2147483647; what has more of them is no partition, whether it fits into 64 bits or not.
+_NUMBER = "^-?0*[0-9]{1,10}$"
 # Beyond so many partitions, those that have no rows are left out of a list of them.
 _LISTED = 10_000
 _HEAVY = 10
@@ -82,7 +82,7 @@ class Placer:
         with _rows_named(where or self._where):
             partitions = partition_for_key(keys, self.n, self.client, self.key_type)
         self.rows += len(keys)
-        self.null_keys += keys.null_count
+        self.null_keys += _null_count(keys)
         return partitions
 
     def _where(self, row: int) -> str:
@@ -278,6 +278,15 @@ class Placement:
             expected=expected[row].as_py(),
             client=self.client,
         )
+
+
+def _null_count(column: Column) -> int:
+    """How many rows are null; a dictionary may have nulls among its values, too."""
+    count = 0
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        hides_nulls = pa.types.is_dictionary(chunk.type) and chunk.dictionary.null_count
+        count += (chunk.dictionary_decode() if hides_nulls else chunk).null_count
+    return count
 
 
 def whole_numbers(column: Column) -> pa.Array:

@@ -178,6 +178,37 @@ def test_polars_parquet_files_are_extended(command: Command) -> None:
     assert pq.read_table("x.parquet")["partition"].to_pylist() == expected(TABLE)
 
 
+@pytest.mark.parametrize("codec", ["uncompressed", "lz4", "zstd"])
+def test_polars_arrow_files_are_extended(codec: Any, command: Command) -> None:
+    """What is before a file's first batch is framed otherwise than pyarrow frames it."""
+    frame = pl.from_arrow(TABLE.select(["id", "k"]))
+    assert isinstance(frame, pl.DataFrame)
+    frame.write_ipc("x.arrow", compression=codec)
+    assert command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")[0] == 0
+    placed = pl.read_ipc(Path("y.arrow").read_bytes())
+    assert placed["partition"].to_list() == expected(TABLE)
+    assert placed.drop("partition").equals(frame)
+    assert Path("y.arrow").stat().st_size < Path("x.arrow").stat().st_size + 5 * ROWS + 1500
+    code, out, _ = command("check", "y.arrow", "--key", "k", "-n", 12, "--partition", "partition", "--json")
+    assert code == 0
+    assert json.loads(out)["null_keys"] == TABLE["k"].null_count
+
+
+def test_what_is_damaged_within_is_one_sentence(command: Command) -> None:
+    """Not each damage can be seen; one that is seen is never a traceback."""
+    with pa.ipc.new_stream("x.arrow", DICTIONARIES.schema) as writer:
+        writer.write_table(DICTIONARIES, max_chunksize=300)
+    whole = Path("x.arrow").read_bytes()
+    refused = 0
+    for place in range(0, len(whole), 61):
+        Path("x.arrow").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        code, _, err = command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")
+        assert code in {0, 2}, (place, err)
+        assert err.count("\n") == 1, (place, err)
+        refused += code == 2
+    assert refused > 10
+
+
 @pytest.mark.parametrize("key_type", [None, "java:long"])
 def test_a_key_keeps_its_type(key_type: str | None, command: Command) -> None:
     pq.write_table(TABLE, "x.parquet")

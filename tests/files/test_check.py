@@ -119,6 +119,43 @@ def test_json_partitions_of_any_kind_are_looked_at(command: Command) -> None:
     ]
 
 
+@pytest.mark.parametrize("type_", [pa.string_view(), pa.binary_view(), pa.large_string(), pa.large_binary()])
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_keys_of_every_layout_are_counted(name: str, type_: pa.DataType, command: Command) -> None:
+    table = pa.table({"k": pa.array(ROWS["k"]).cast(type_), "p": ROWS["p"]})
+    if name == "x.parquet":
+        pq.write_table(table, name)
+    else:
+        pa.feather.write_feather(table, name)
+    code, out, _ = command("check", name, "--key", "k", "-n", 12, "--partition", "p", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["rows"], found["null_keys"], sum(part["keys"] for part in found["partitions"])) == (4, 1, 3)
+    assert [each["partition"] for each in found["heavy_keys"]] == [9, 4, 8]
+
+
+def test_nulls_within_a_dictionary_are_null_keys(command: Command) -> None:
+    keys = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1, 0]), pa.array(["a", None]))
+    pa.feather.write_feather(pa.table({"k": keys}), "x.arrow")
+    code, out, _ = command("check", "x.arrow", "--key", "k", "-n", 12, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert (found["null_keys"], found["undetermined"]) == (3, 3)
+    assert "3 with a null key" in command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")[2]
+
+
+@pytest.mark.parametrize("neighbour", ["4", "x"])
+@pytest.mark.parametrize(
+    ("text", "ok"), [("0000000000000004", True), ("-4", False), ("00000000000000000000004", True)]
+)
+def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: Command, *, ok: bool) -> None:
+    """Whether or not its block has others that are no numbers."""
+    Path("x.csv").write_text(f"k,p\na,{text}\na,{neighbour}\n", encoding="utf-8")
+    _, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p", "--json")
+    wrong = [each["row"] for each in json.loads(out)["examples"]]
+    assert wrong == [0] * (not ok) + [1] * (neighbour == "x")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -16,6 +16,8 @@ import partwright as pw
 from partwright.files import Wanted, lines, open_records, text_type
 from partwright.files.delimited import DelimitedRecords
 
+inf = float("inf")
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -54,6 +56,12 @@ def keys(data: bytes, key: str = "k") -> list[str | None]:
             b'k,v,partition\n"a""b",1,%d\n"a"b,2,%d\n'
             % (pw.partition_for_key('a"b', 12), pw.partition_for_key("ab", 12)),
         ),
+        # At the end of a file that ends no line, the empty field is null too.
+        (b'v,k\n"7",', b'v,k,partition\n"7",,'),
+        (b'v,k\n"7",""', b'v,k,partition\n"7","",9'),
+        (b'v,w,k\n"",a,', b'v,w,k,partition\n"",a,,'),
+        (b'v,k\n"7",\r', b'v,k,partition\n"7",,\r'),
+        (b'k\n"a"\n\r', b'k,partition\n"a",4\n,\r'),
         # Values of several lines, with delimiters, blank lines and line ends of both kinds in them.
         (b'k,v\na,"1\n2"\nb,"\r\n\r\n,"\n', b'k,v,partition\na,"1\n2",4\nb,"\r\n\r\n,",8\n'),
         (b'k,v\n"a","\r"\na,"\r\n\r""\r"\n', b'k,v,partition\n"a","\r",4\na,"\r\n\r""\r",4\n'),
@@ -148,6 +156,9 @@ def test_lines_longer_than_a_block_are_read(block: int, monkeypatch: pytest.Monk
     ("data", "sentence"),
     [
         (b"k,v\n1,2\n3\n", "line 3 of 'x.csv' has 1 fields and the header has 2"),
+        (b'k,v\n"1\r2",3\n4\n', "line 3 of 'x.csv' has 1 fields and the header has 2"),
+        (b"k,v\n" + b"x" * 200_000 + b",1\n2\n", "lines 2 to 3 of 'x.csv' cannot be read (CSV parse error"),
+        (b"k,v,%s\n1,2,3\n" % (b"x" * 200_000), "the header of 'x.csv' cannot be read (field larger than"),
         (b'k,v\n1,"2\n3"\n4,5,6\n', "line 4 of 'x.csv' has 3 fields and the header has 2"),
         (b"k,k\n1,2\n", "'x.csv' has 2 columns named 'k': rename all but one of them"),
         (b"kk,v\n1,2\n", "there is no column 'k' in 'x.csv': did you mean 'kk'? It has kk, v"),
@@ -177,6 +188,16 @@ def test_what_is_no_csv_is_one_sentence(data: bytes, sentence: str, command: Com
     assert [path.name for path in Path().iterdir()] == ["x.csv"]
 
 
+def test_a_quote_too_many_is_told_before_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setattr(lines, "_LONGEST_VALUE", 1 << 20)
+    Path("x.csv").write_bytes(b'k,v\na,"1\n' + b"a,b\n" * 2_000_000)
+    code, _, err = command("place", "x.csv", "--key", "k", "-n", 12, "--out", "y.csv")
+    assert code == 2
+    assert "line 2 of 'x.csv' starts a value that has no end within 64 MiB: look at its quotes" in err
+
+
 def test_numbers_are_text_unless_a_key_type_says_otherwise(command: Command) -> None:
     Path("x.csv").write_bytes(b"k\n42\n\n-7\n")
     _, text, _ = command("place", "x.csv", "--key", "k", "-n", 100)
@@ -191,6 +212,11 @@ def test_numbers_are_text_unless_a_key_type_says_otherwise(command: Command) -> 
     [
         ("java:int", ["1", "-2147483648"], [1, -(2**31)]),
         ("java:double", ["1.5", "-0", "NaN"], [1.5, -0.0, float("nan")]),
+        # As Java's toString writes them; 1e39 is more than a float can be, and Java rounds it so.
+        ("java:float", ["Infinity", "-Infinity", "1.0E10", "1e39"], [inf, -inf, 1e10, inf]),
+        ("java:double", ["Infinity", "-inf", "+.5", "5.", "1e400"], [inf, -inf, 0.5, 5.0, inf]),
+        # Rounded once: by way of a double it would be 0x1.000004p+0, as java.lang.Float says too.
+        ("java:float", ["1.00000017881393432617187499"], [float.fromhex("0x1.000002p+0")]),
         ("java:boolean", ["true", "false"], [True, False]),
     ],
 )
@@ -212,6 +238,9 @@ def test_text_stands_for_what_the_key_type_takes(
         ("java:long", '""'),
         ("java:boolean", "1"),
         ("java:double", "one"),
+        ("java:double", "1e"),
+        ("java:double", "infinite"),
+        ("java:float", "0x1p3"),
     ],
 )
 def test_text_that_does_not_fit_is_named_with_its_row(

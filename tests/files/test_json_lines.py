@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import partwright as pw
 from partwright.files import Wanted, lines
-from partwright.files.json_lines import JsonRecords
+from partwright.files.json_lines import JsonRecords, _may_have
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +129,12 @@ def test_any_object_survives(
         (b'{"k":"\xff"}\n', "line 1 of 'x.jsonl' has the byte 0xff, which is not UTF-8"),
         (b'{"k":' + b"[" * 100_000 + b"}\n", "line 1 of 'x.jsonl' is no JSON object"),
         (b"\n", "there is no member 'k' in 'x.jsonl'"),
+        # Where the name is no member's.
+        (b'{"a":"k"}\n{"a":{"k":"b"}}\n', "there is no member 'k' in 'x.jsonl'"),
+        (
+            b'{"k":"a","z":' + b"9" * 5000 + b'}\n{"k":' + b"9" * 5000 + b"}\n",
+            "line 2 of 'x.jsonl': 9999999999",
+        ),
     ],
 )
 def test_what_is_no_json_lines_is_one_sentence(data: bytes, sentence: str, command: Command) -> None:
@@ -145,6 +151,7 @@ def test_what_is_no_json_lines_is_one_sentence(data: bytes, sentence: str, comma
     [
         ("java:long", [1, -(2**63), 2**63 - 1, None]),
         ("java:double", [1.5, 1, -0.0, None]),
+        ("java:float", [1.5, 1, -0.0, 1e39, None]),
         ("java:boolean", [True, False, None]),
     ],
 )
@@ -157,7 +164,13 @@ def test_numbers_are_keys_under_a_key_type(
     Path("x.jsonl").write_text("\n".join(objects), encoding="utf-8")
     code, out, _ = command("place", "x.jsonl", "--key", "k", "-n", 97, "--key-type", key_type)
     assert code == 0
-    type_ = {"java:long": pa.int64(), "java:double": pa.float64(), "java:boolean": pa.bool_()}[key_type]
+    type_ = {
+        "java:long": pa.int64(),
+        "java:float": pa.float32(),
+        "java:double": pa.float64(),
+        "java:boolean": pa.bool_(),
+    }[key_type]
+    values = [float("inf") if value == 1e39 else value for value in values]
     expected = pw.partition_for_key(pa.array(values, type_), 97, key_type=key_type).to_pylist()
     assert [json.loads(line)["partition"] for line in out.splitlines()][: len(values)] == expected
 
@@ -184,3 +197,31 @@ def test_a_value_that_does_not_fit_is_named_with_its_line(
     assert code == 2
     assert f"line 501 of 'x.jsonl': {text} in member 'k' is not " in err
     assert not Path("y.jsonl").exists()
+
+
+@pytest.mark.parametrize("others", ["", ',"\\u0061":1,"partition ":2'])
+def test_a_number_is_rounded_once(others: str, command: Command) -> None:
+    """By pyarrow, and one by one: by way of a double it would be another float."""
+    Path("x.jsonl").write_text(f'{{"k":1.00000017881393432617187499{others}}}\n', encoding="utf-8")
+    code, out, _ = command("place", "x.jsonl", "--key", "k", "-n", 2**31 - 1, "--key-type", "java:float")
+    assert code == 0
+    rounded = pa.array([float.fromhex("0x1.000002p+0")], pa.float32())
+    (expected,) = pw.partition_for_key(rounded, 2**31 - 1, key_type="java:float").to_pylist()
+    assert json.loads(out)["partition"] == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "may"),
+    [
+        (rb'{"a":"\u00e9"}', "partition", False),
+        (rb'{"a":"\u0070"}', "partition", True),
+        (rb'{"a":"\u004B"}', "K", True),
+        (rb'{"a":"\u004b"}', "K", True),
+        (rb'{"a":"\ud83d\ude00"}', "\U0001f600", True),
+        (rb'{"a":"x\/y"}', "x/y", True),
+        (rb'{"a":"x\/y"}', "xy", False),
+        (rb'{"a":"\n"}', "", False),
+    ],
+)
+def test_only_what_a_name_can_be_is_looked_at_one_by_one(data: bytes, name: str, *, may: bool) -> None:
+    assert _may_have(data, name) is may

@@ -146,7 +146,7 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
             place("--column", "v"),
             "'x.csv' has a column 'v' already: name the new one otherwise with --column",
         ),
-        (place("--column", ""), "--column is empty: the new column needs a name"),
+        (place("--column", ""), "--column is empty: name a column"),
         (
             place("--out", "y.parquet"),
             "--out 'y.parquet' would have another format than what is read, which is csv",
@@ -291,6 +291,82 @@ def test_a_bar_moves_on_a_terminal_alone() -> None:
     assert (done.returncode, done.stdout) == (0, b"")
     assert "100,000 rows" in shown
     assert "100,000 rows placed, 0 with a null key" in shown
+
+
+def test_hadoops_checksum_of_the_old_bytes_goes_with_them(command: Command) -> None:
+    """With it, Spark on a local disk would refuse the new ones."""
+    for name in (".x.csv.crc", ".y.csv.crc", ".z.csv.crc"):
+        Path(name).write_bytes(b"crc\0")
+    assert command(*place("--out", "y.csv"))[0] == 0
+    assert names() == [".x.csv.crc", ".z.csv.crc", "x.csv", "y.csv"]
+    assert command(*place("--column", "p", "--out", "x.csv"))[0] == 0
+    assert names() == [".z.csv.crc", "x.csv", "y.csv"]
+
+
+def test_a_pipe_by_a_name_without_a_format_is_written() -> None:
+    """As the shell's >(gzip > y.csv.gz) gives one."""
+    read, write = os.pipe()
+    words = ["place", "x.csv", "--key", "k", "-n", "12", "--out", f"/dev/fd/{write}"]
+    done = subprocess.run([sys.executable, "-m", "partwright", *words], pass_fds=[write], check=False)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        assert (done.returncode, pipe.read()) == (0, PLACED)
+
+
+@pytest.mark.parametrize(
+    ("words", "redirected", "code", "said"),
+    [
+        ("check x.csv --key k -n 12", ">/dev/full", 2, "No space left on device"),
+        ("check x.csv --key k -n 12 --json", ">/dev/full", 2, "No space left on device"),
+        ("place x.csv --key k -n 12", ">/dev/full", 2, "No space left on device"),
+        ("which TT0124 -n 12", ">/dev/full", 2, "No space left on device"),
+        ("place x.csv --key k -n 12 --out y.csv", "2>/dev/full", 2, None),
+        ("place x.csv --key k -n 12", ">&-", 2, "stdout is closed: name a file with --out"),
+        ("place x.csv --key k -n 12 --out y.csv", ">&-", 0, "2 rows placed"),
+        ("place x.csv --key k -n 12 --out y.csv", "2>&-", 0, None),
+        ("check x.csv --key k -n 12", ">&-", 0, None),
+        ("check - --key k -n 12", "<&-", 2, "stdin is closed"),
+    ],
+)
+def test_a_stream_that_is_full_or_closed(words: str, redirected: str, code: int, said: str | None) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" -m partwright {words} {redirected}', sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert (said or "") in done.stderr
+    assert done.stderr.count("\n") == (said is not None)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.arrow"])
+@pytest.mark.parametrize("option", ["--key", "--column", "--partition"])
+def test_a_name_that_is_no_text_is_one_sentence(option: str, name: str, command: Command) -> None:
+    pq.write_table(pa.table({"k": ["a"]}), "x.parquet")
+    pa.feather.write_feather(pa.table({"k": ["a"]}), "x.arrow")
+    Path("x.jsonl").write_text('{"k":"a"}\n', encoding="utf-8")
+    used = "check" if option == "--partition" else "place"
+    code, out, err = command(used, name, "-n", 12, "--key", "k", option, "\udcff")
+    assert (code, out) == (2, b"")
+    assert err == f"partwright: {option} '\\udcff' is not UTF-8, as every column's name is\n"
+
+
+def test_a_files_own_name_may_be_any_bytes() -> None:
+    for kind in ("parquet", "arrow", "jsonl", "csv"):
+        name = f"n\udcff.{kind}"
+        if kind == "parquet":
+            with Path(name).open("wb") as file:
+                pq.write_table(pa.table({"k": ["a"]}), file)
+        elif kind == "arrow":
+            with Path(name).open("wb") as file:
+                pa.feather.write_feather(pa.table({"k": ["a"]}), file)
+        else:
+            Path(name).write_text("k\na\n" if kind == "csv" else '{"k":"a"}\n', encoding="utf-8")
+        words = ["place", name, "--key", "k", "-n", "12", "--out", f"y.{kind}"]
+        done = subprocess.run([sys.executable, "-m", "partwright", *words], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert Path(f"y.{kind}").stat().st_size
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -53,7 +53,7 @@ class _Commands(click.Group):
         except BrokenPipeError:
             # Whoever reads, `head` say, has seen enough. click would exit with 1, which is a check's answer, and
             # Python would complain as it flushes stdout at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _give_up(sys.stdout)
             ctx.exit(_NO_READER)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -74,12 +74,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: The words after `partwright`; those of the process by default.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by who started us: what is said is lost, and no reason to fail.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
     sys.exit(_exit_code(arguments))
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         code = partwright.main(args=arguments, prog_name="partwright", standalone_mode=False)
+        sys.stdout.flush()
     except PartwrightError as error:
         return _refuse(str(error))
     except click.ClickException as error:
@@ -89,9 +94,23 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         said = next((str(each) for each in (error, error.__cause__) if each and str(each)), "interrupted")
         print(f"partwright: {said}", file=sys.stderr)  # noqa: T201
         return _INTERRUPTED
+    except OSError as error:
+        # Of a file or a broker it is told where it happens: what is left is stdout or stderr, on a full disk say.
+        _give_up(sys.stdout)
+        return _refuse(
+            f"the system refuses what partwright does ({error}): make room, or send stdout elsewhere"
+        )
     return code if isinstance(code, int) else 0
 
 
 def _refuse(sentence: str) -> int:
-    print(f"partwright: {sentence}", file=sys.stderr)  # noqa: T201
+    try:
+        print(f"partwright: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+    except OSError:
+        _give_up(sys.stderr)
     return 2
+
+
+def _give_up(stream: TextIO) -> None:
+    """What a stream still holds goes nowhere; Python would try to write it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.options import column_name
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -22,6 +23,7 @@ _KAFKA = "kafka://"
 @click.argument("file")
 @click.option(
     "--key",
+    callback=column_name,
     metavar="COL",
     help="The column whose value is the record's key; a topic's records have their own.",
 )
@@ -34,6 +36,7 @@ _KAFKA = "kafka://"
 )
 @click.option(
     "--partition",
+    callback=column_name,
     metavar="COL",
     help="The column that says where each record is; a topic's records are where they are.",
 )

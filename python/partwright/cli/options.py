@@ -9,7 +9,25 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["key_values"]
+    import click
+
+__all__ = ["column_name", "key_values"]
+
+
+def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """The name of a column; what is none is refused.
+
+    Raises:
+        PartwrightError: It is empty, or its bytes are not UTF-8.
+    """
+    del ctx
+    if given == "":
+        raise PartwrightError(f"{option.opts[0]} is empty: name a column")
+    try:
+        (given or "").encode()
+    except UnicodeEncodeError:
+        raise PartwrightError(f"{option.opts[0]} {given!r} is not UTF-8, as every column's name is") from None
+    return given
 
 
 def key_values(option: str, given: Iterable[str]) -> dict[str, str]:

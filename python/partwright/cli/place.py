@@ -6,6 +6,7 @@ import time
 
 import click
 
+from partwright.cli.options import column_name
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -14,7 +15,13 @@ __all__ = ["command"]
 
 @click.command("place")
 @click.argument("file")
-@click.option("--key", required=True, metavar="COL", help="The column whose value is the record's key.")
+@click.option(
+    "--key",
+    required=True,
+    callback=column_name,
+    metavar="COL",
+    help="The column whose value is the record's key.",
+)
 @click.option(
     "-n", "--partitions", type=int, required=True, metavar="N", help="How many partitions the topic has."
 )
@@ -27,7 +34,12 @@ __all__ = ["command"]
     help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
 )
 @click.option(
-    "--column", default="partition", show_default=True, metavar="NAME", help="What the new column is called."
+    "--column",
+    default="partition",
+    show_default=True,
+    callback=column_name,
+    metavar="NAME",
+    help="What the new column is called.",
 )
 @click.option(
     "--out",
@@ -59,8 +71,6 @@ def command(
     from partwright.files import Wanted, open_records, open_sink, text_type  # noqa: PLC0415
     from partwright.placement import Placer  # noqa: PLC0415
 
-    if not column:
-        raise PartwrightError("--column is empty: the new column needs a name")
     if file.startswith("kafka://"):
         raise PartwrightError(f"place reads files, and {file!r} is a topic: `partwright check` reads topics")
     placer = Placer(partitions, client, key_type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,10 @@ __all__ = ["ArrowRecords"]
 
 _FILE = b"ARROW1"
 _FEATHER_1 = b"FEA1"
+# A file's end: four bytes of length, and the magic ones.
+_FOOTER_END = 4 + len(_FILE)
+# The number of this field in the footer's table, by Arrow's File.fbs.
+_RECORD_BATCHES = 3
 _CODECS = {0: "lz4", 1: "zstd"}
 
 
@@ -37,7 +42,7 @@ class ArrowRecords:
         if size is None:
             raise not_regular(path)
         # Opened once more, to be read without Python.
-        self._source = pa.OSFile(path)
+        self._source = pa.OSFile(os.fsencode(path))
         start = file.peek(len(_FILE))
         self._is_file = start.startswith(_FILE)
         if start.startswith(_FEATHER_1):
@@ -73,6 +78,8 @@ class ArrowRecords:
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
+        # Whatever is no whole file is told by the reader.
+        self._reader()
         codec = self._codec()
         self._source.seek(0)
         reader = self._reader()
@@ -104,26 +111,46 @@ class ArrowRecords:
             for place in range(reader.num_record_batches):
                 with self._whole():
                     read = reader.get_batch_with_custom_metadata(place)
+                    # What is damaged inside is refused by whatever looks at it next, in words of its own.
+                    read.batch.validate()
                 yield read.batch, read.custom_metadata
             return
         while True:
             try:
                 with self._whole():
                     read = reader.read_next_batch_with_custom_metadata()
+                    read.batch.validate()
             except StopIteration:
                 return
             yield read.batch, read.custom_metadata
 
     def _codec(self) -> str | None:
         """How the buffers are compressed, which pyarrow reads over and does not tell."""
-        # In a file, a stream follows its first eight bytes.
-        self._source.seek(8 if self._is_file else 0)
         with self._whole():
-            messages = pa.ipc.MessageReader.open_stream(self._source)
-            for message in messages:
+            if self._is_file:
+                place = self._first_batch()
+                if place is None:
+                    return None
+                self._source.seek(place)
+                return _codec_of(memoryview(pa.ipc.read_message(self._source).metadata))
+            self._source.seek(0)
+            for message in pa.ipc.MessageReader.open_stream(self._source):
                 if message.type == "record batch":
                     return _codec_of(memoryview(message.metadata))
         return None
+
+    def _first_batch(self) -> int | None:
+        """Where a file's first record batch begins, by the footer; None where there is none."""
+        # The footer, its length, and the magic bytes.
+        self._source.seek(self._source.size() - _FOOTER_END)
+        length = int.from_bytes(self._source.read(4), "little")
+        self._source.seek(self._source.size() - _FOOTER_END - length)
+        footer = memoryview(self._source.read(length))
+        at = _field(footer, _number(footer, 0, 4), _RECORD_BATCHES)
+        if at is None:
+            return None
+        blocks = at + _number(footer, at, 4)
+        return _number(footer, blocks + 4, 8) if _number(footer, blocks, 4) else None
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
@@ -47,10 +48,10 @@ class DelimitedRecords:
         self._lines = LineReader(path, file, size)
         field = _field_pattern(delimiter)
         record = f"{field}(?:{delimiter}{field})*"
-        # Arrow's regular expressions are RE2's; Python's have the same meaning here.
+        # Arrow's regular expressions are RE2's; Python's mean the same here, and need remember no way back.
         self._whole = f"^{record}$"
-        self._opening = re.compile(record)
-        self._closing = re.compile(f"{_quoted_end(delimiter)}(?:{delimiter}{field})*")
+        self._opening = re.compile(_possessive(record))
+        self._closing = re.compile(_possessive(f"{_quoted_end(delimiter)}(?:{delimiter}{field})*"))
         # Also where the closing quote is in a later line.
         self._quoted_start = re.compile('[^"]*(?:""[^"]*)*(?:"|$)')
         self._quoted = re.compile(f'(?:^|{delimiter})"{self._quoted_start.pattern}')
@@ -127,11 +128,15 @@ class DelimitedRecords:
         first = pc.index(whole, FALSE).as_py()
         if first < 0:
             return None
+        # A line without a quote leaves everything as it is: Python looks at the others alone.
+        quoted = pc.match_substring(lines[first:], '"')
         closed, is_closed = [], True
-        for line in lines[first:].to_pylist():
-            is_closed = (self._opening if is_closed else self._closing).fullmatch(line) is not None
+        for line in lines[first:].filter(quoted):
+            is_closed = (self._opening if is_closed else self._closing).fullmatch(line.as_py()) is not None
             closed.append(is_closed)
-        return pa.concat_arrays([whole[:first], pa.array(closed, pa.bool_())])
+        unknown = pa.nulls(len(quoted), pa.bool_())
+        states = pc.replace_with_mask(unknown, quoted, pa.array(closed, pa.bool_()))
+        return pa.concat_arrays([whole[:first], pc.fill_null(pc.fill_null_forward(states), TRUE)])
 
     def _refuse_lone_returns(self, block: Block, closed: pa.Array | None) -> None:
         """A carriage return that ends no line: to pyarrow it is a record's end, to others a character."""
@@ -182,11 +187,13 @@ class DelimitedRecords:
         if not rows:
             return tuple(pa.nulls(0, column.type) for column in wanted)
         columns = [f"{place}" for place in range(len(self._names))]
+        # At a text's end that ends no line, pyarrow takes an empty field for a quoted one after others in quotes.
+        data = block.text if block.text.endswith(b"\n") else block.text + b"\n"
         try:
             table = pa_csv.read_csv(
-                pa.BufferReader(block.text),
+                pa.BufferReader(data),
                 # One block, for what its lines are is known already.
-                pa_csv.ReadOptions(use_threads=False, column_names=columns, block_size=len(block.text) + 1),
+                pa_csv.ReadOptions(use_threads=False, column_names=columns, block_size=len(data) + 1),
                 pa_csv.ParseOptions(
                     delimiter=self._delimiter,
                     newlines_in_values=True,
@@ -213,17 +220,18 @@ class DelimitedRecords:
 
     def _ragged(self, block: Block, why: str) -> PartwrightError:
         """The sentence for a record that does not fit the header, or for whatever pyarrow says."""
-        lines = io.StringIO(block.text.decode(), newline="")
+        # A carriage return within quotes ends no line.
+        lines = (line + "\n" for line in block.text.decode().split("\n"))
         records, line = csv.reader(lines, delimiter=self._delimiter), block.first
-        for record in records:
-            if len(record) != len(self._names) and (record or len(self._names) == 1):
-                if not record:
-                    continue
-                return PartwrightError(
-                    f"line {line} of {self._path!r} has {len(record)} fields and the header has {len(self._names)}: "
-                    "each record must have a field for each column"
-                )
-            line = block.first + records.line_num
+        # csv reads no field of more than 131,072 characters.
+        with suppress(csv.Error):
+            for record in records:
+                if record and len(record) != len(self._names):
+                    return PartwrightError(
+                        f"line {line} of {self._path!r} has {len(record)} fields and the header has "
+                        f"{len(self._names)}: each record must have a field for each column"
+                    )
+                line = block.first + records.line_num
         return PartwrightError(
             f"lines {block.first} to {block.first + len(block.lines) - 1} of {self._path!r} cannot be read "
             f"({why}): look at their quotes"
@@ -245,6 +253,10 @@ def _quoted_end(delimiter: str) -> str:
 
 def _field_pattern(delimiter: str) -> str:
     return f'(?:"{_quoted_end(delimiter)}|[^"{delimiter}][^{delimiter}]*|)'
+
+
+def _possessive(pattern: str) -> str:
+    return pattern.replace("*", "*+").replace(")?", ")?+")
 
 
 def _field(name: str, delimiter: str) -> str:

@@ -36,7 +36,7 @@ _TEXT_TYPES = {
     "java:short": pa.int64(),
     "java:int": pa.int64(),
     "java:long": pa.int64(),
-    "java:float": pa.float64(),
+    "java:float": pa.float32(),
     "java:double": pa.float64(),
     "java:boolean": pa.bool_(),
 }

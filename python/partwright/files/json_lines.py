@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pyarrow as pa
@@ -30,12 +32,14 @@ _BLANKS = " \t\r"
 _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.string(): ((str,), "text"),
     pa.int64(): ((int,), "a whole number of 64 bits"),
-    pa.float64(): ((float, int), "a number"),
+    pa.float32(): ((Decimal, float, int), "a number"),
+    pa.float64(): ((Decimal, float, int), "a number"),
     pa.bool_(): ((bool,), "true or false"),
 }
 _NOTHING, _NULL, _CLOSE = text(""), text("null"), text("}")
 _EMPTY = rf"^[{_BLANKS}]*\{{[{_BLANKS}]*\}}$"
 _INT64 = range(-(2**63), 2**63)
+_INT64_DIGITS = 100
 
 
 class _Objects(NamedTuple):
@@ -118,12 +122,15 @@ class JsonRecords:
             self._first = list(dict(first))
         if new is None or not _may_have(block.text, new):
             table = self._parsed(block, wanted)
-            if table is not None and table.num_rows == len(objects.lines):
-                for column in wanted:
-                    if table[column.name].null_count < len(table) or _may_have(block.text, column.name):
-                        self._seen.add(column.name)
+            if table is not None and table.num_rows == len(objects.lines) and self._known(block, table):
                 return tuple(in_one(table[column.name]) for column in wanted)
         return self._one_by_one(block, objects, wanted, new)
+
+    def _known(self, block: Block, table: pa.Table) -> bool:
+        """Whether each member was seen; where all its values are null, perhaps only a look at each object tells."""
+        self._seen.update(name for name in table.schema.names if table[name].null_count < len(table))
+        unseen = set(table.schema.names) - self._seen
+        return not any(_may_have(block.text, name) for name in unseen)
 
     @staticmethod
     def _parsed(block: Block, wanted: Sequence[Wanted]) -> pa.Table | None:
@@ -174,14 +181,14 @@ class JsonRecords:
         kinds, what = _TAKES[column.type]
         fits = isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
         if value is None or (fits and _storable(value, column.type)):
-            return float(value) if column.type == pa.float64() and value is not None else value
+            return _rounded(value, column.type) if pa.types.is_floating(column.type) and fits else value
         hint = (
             ""
             if column.type != pa.string() or isinstance(value, str)
             else ": name the --key-type of its producer"
         )
         raise PartwrightError(
-            f"line {line} of {self._path!r}: {json.dumps(value)[:80]} in member {column.name!r} is not {what}{hint}"
+            f"line {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not {what}{hint}"
         )
 
     def _refuse_unseen(self, wanted: Sequence[Wanted]) -> None:
@@ -202,11 +209,13 @@ def _read_members(path: str, line: int, given: str) -> list[tuple[str, Any]]:
         PartwrightError: It is none.
     """
     try:
-        members = json.loads(given, object_pairs_hook=_Members)
+        members = json.loads(
+            given, object_pairs_hook=_Members, parse_float=_fraction, parse_int=_whole_number
+        )
     except json.JSONDecodeError as error:
         why = f"{error.msg} at column {error.colno}"
-    except (ValueError, RecursionError) as error:
-        # A number of more digits than Python reads, or too many brackets.
+    except RecursionError as error:
+        # Too many brackets.
         why = str(error)
     else:
         if isinstance(members, _Members):
@@ -219,14 +228,19 @@ def _read_members(path: str, line: int, given: str) -> list[tuple[str, Any]]:
     raise PartwrightError(f"line {line} of {path!r} is no JSON object ({why}): give one object a line")
 
 
+@functools.cache
+def _escaped(name: str) -> re.Pattern[bytes]:
+    """What a name has in it that is written in another way than json does."""
+    units = name.encode("utf-16-be", "surrogatepass").hex()
+    escapes = [f"\\\\u{units[at : at + 4]}" for at in range(0, len(units), 4)] + ["\\\\/"] * ("/" in name)
+    return re.compile("|".join(escapes or ["(?!)"]).encode(), re.IGNORECASE)
+
+
 def _may_have(data: bytes, name: str) -> bool:
     """Whether a member can have the name: False is certain, whichever way its letters are written."""
     if json.dumps(name, ensure_ascii=False).encode() in data:
         return True
-    if b"\\" not in data:
-        return False
-    escapes = [b"\\u00", *[b"\\u"] * (not name.isascii()), *[b"\\/"] * ("/" in name)]
-    return any(escape in data for escape in escapes)
+    return b"\\" in data and _escaped(name).search(data) is not None
 
 
 def _objects(block: Block, path: str) -> _Objects:
@@ -251,6 +265,28 @@ def _line(block: Block, objects: _Objects, place: int) -> int:
     return block.first + line
 
 
+def _whole_number(digits: str) -> int | Decimal:
+    """Python reads no whole number of more than 4,300 digits, and none of them is a key."""
+    return int(digits) if len(digits) < _INT64_DIGITS else Decimal(digits)
+
+
+def _fraction(digits: str) -> Decimal | float:
+    """As written; where the exponent is beyond all, zero or infinity."""
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        return float(digits)
+
+
+def _rounded(value: Decimal | float, type_: pa.DataType) -> Any:  # noqa: ANN401 - a scalar of Arrow's
+    """A number as the type has it, rounded once."""
+    return pa.array([str(value)]).cast(type_)[0]
+
+
+def _dumps(value: Any) -> str:  # noqa: ANN401 - any JSON
+    return str(value) if isinstance(value, Decimal) else json.dumps(value, default=float)
+
+
 def _storable(value: Any, type_: pa.DataType) -> bool:  # noqa: ANN401 - any JSON
     if type_ == pa.int64():
         return value in _INT64
@@ -261,6 +297,6 @@ def _storable(value: Any, type_: pa.DataType) -> bool:  # noqa: ANN401 - any JSO
 def _lenient(values: list[Any]) -> pa.Array:
     """Values of any kind as JSON text; text itself as it is."""
     return pa.array(
-        [value if value is None or isinstance(value, str) else json.dumps(value) for value in values],
+        [value if value is None or isinstance(value, str) else _dumps(value) for value in values],
         pa.string(),
     )

@@ -22,8 +22,10 @@ __all__ = ["Block", "LineReader", "text_of"]
 
 # What the processor's caches hold: larger ones take longer.
 _BLOCK = 1 << 20
-# What a line, or a value of many lines, may have at most; Arrow's text ends at twice that.
+# What a line may have at most; Arrow's text ends at twice that.
 _LONGEST = 1 << 30
+# What a value of many lines may have at most: a quote too many is told before it has taken long.
+_LONGEST_VALUE = 64 << 20
 _BOM = b"\xef\xbb\xbf"
 _FED, _RETURNED = text("\n"), text("\r\n")
 _OTHER_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -114,13 +116,13 @@ class LineReader:
         """Take back lines at a block's end, which will be the next one's start.
 
         Raises:
-            PartwrightError: They are more than 1 GiB.
+            PartwrightError: They are more than 64 MiB.
         """
         self._rest = block.text + self._rest
         self.lines -= len(block.lines)
-        if len(self._rest) > _LONGEST:
+        if len(block.text) > _LONGEST_VALUE:
             raise PartwrightError(
-                f"line {block.first} of {self.name!r} starts a value that has no end within 1 GiB: look at its quotes"
+                f"line {block.first} of {self.name!r} starts a value that has no end within 64 MiB: look at its quotes"
             )
 
     def _next(self, *, start: bool) -> bytes:

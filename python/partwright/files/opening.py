@@ -65,6 +65,8 @@ def open_records(path: str) -> Records:
         PartwrightError: There is no such file, or it is none of records.
     """
     if path == "-":
+        if sys.__stdin__ is None:
+            raise PartwrightError("stdin is closed: name a file, or send JSON lines to stdin")
         return JsonRecords("stdin", sys.stdin.buffer, None)
     with ExitStack() as opened:
         try:

@@ -68,6 +68,9 @@ def open_sink(out: str | None, records: Records) -> Iterator[Writable]:
         PartwrightError: It cannot be written, is of another format, or is a terminal that cannot show it.
     """
     if out in {None, "-"}:
+        # Python's own, for the command has put another one into its place.
+        if sys.__stdout__ is None:
+            raise PartwrightError("stdout is closed: name a file with --out")
         if not records.is_text and sys.stdout.isatty():
             raise PartwrightError(
                 f"a terminal cannot show {records.format}: name a file with --out, or send stdout to a file or a pipe"
@@ -76,11 +79,9 @@ def open_sink(out: str | None, records: Records) -> Iterator[Writable]:
         with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as file:
             yield _Sink(file, "stdout")
         return
-    # Where the name is a link, the file that it leads to is replaced, and not the link.
-    place = Path(os.path.realpath(out))
-    about = _about(out, place)
+    about = _about(out)
     if about is not None and not stat.S_ISREG(about.st_mode):
-        with _opened(out, place) as file:
+        with _opened(out) as file:
             yield _Sink(file, out)
         return
     if format_of(out) != records.format:
@@ -88,14 +89,15 @@ def open_sink(out: str | None, records: Records) -> Iterator[Writable]:
             f"--out {out!r} would have another format than what is read, which is {records.format}: place adds a "
             "column, it does not convert"
         )
-    with _replacing(out, place, about) as file:
+    # Where the name is a link, the file that it leads to is replaced, and not the link.
+    with _replacing(out, Path(os.path.realpath(out)), about) as file:
         yield _Sink(file, out)
 
 
-def _about(out: str, place: Path) -> os.stat_result | None:
+def _about(out: str) -> os.stat_result | None:
     """What is at the place; None where there is nothing."""
     try:
-        about = place.stat()
+        about = Path(out).stat()
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -106,10 +108,10 @@ def _about(out: str, place: Path) -> os.stat_result | None:
 
 
 @contextmanager
-def _opened(out: str, place: Path) -> Iterator[BinaryIO]:
+def _opened(out: str) -> Iterator[BinaryIO]:
     """A device or a pipe, which is no file to replace."""
     try:
-        file = place.open("wb", buffering=0)
+        file = open(out, "wb", buffering=0)  # noqa: PTH123, SIM115 - closed below
     except OSError as error:
         raise _unwritable(out, error) from error
     with file:
@@ -133,6 +135,8 @@ def _replacing(out: str, place: Path, about: os.stat_result | None) -> Iterator[
                     # Else a crash of the machine could leave neither the old file nor the new one.
                     os.fsync(descriptor)
                 Path(name).replace(place)
+                # Hadoop's checksum of the bytes that were there: with it, Spark would refuse the new ones.
+                place.with_name(f".{place.name}.crc").unlink(missing_ok=True)
             except OSError as error:
                 raise _unwritable(out, error) from error
     except BaseException:

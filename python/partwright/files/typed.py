@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["typed"]
 
 # Arrow's own casts take more, such as 0x10 for a number and 1 for true.
+_FLOAT = r"^[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf(?:inity)?|[nN]a[nN])$"
 _FORMS = {
     pa.int64(): ("^-?[0-9]+$", "a whole number of 64 bits"),
-    pa.float64(): ("^[-+0-9.eEinfaINFA]+$", "a floating-point number"),
+    pa.float32(): (_FLOAT, "a floating-point number"),
+    pa.float64(): (_FLOAT, "a floating-point number"),
     pa.bool_(): ("^(true|false)$", "true or false"),
 }
 
