@@ -16,6 +16,11 @@ SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(e
 MODULES = [
     "partwright",
     "partwright.hashing",
+    "partwright.audit.columns",
+    "partwright.audit.fingerprint",
+    "partwright.audit.observed",
+    "partwright.audit.rules",
+    "partwright.audit.transforms",
     "partwright.clients",
     "partwright.java",
     "partwright.polars",

@@ -78,7 +78,7 @@ def random_counts(draw: random.Random) -> list[int]:
 
 def test_random_keys_go_where_the_java_client_puts_them(commands: Mapping[str, list[str]], seed: int) -> None:
     print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
-    draw = random.Random(seed)  # noqa: S311 - a test wants to be repeated
+    draw = random.Random(seed)
     counts = random_counts(draw)
     keys = [random_key(draw) for _ in range(KEYS)]
     # Key i goes among counts[i % len(counts)], so that each of our calls has thousands of keys for one n.
@@ -133,7 +133,7 @@ def test_random_keys_go_where_each_client_puts_them(
     client: str, reference: Callable[[str], ModuleType], commands: Mapping[str, list[str]], seed: int
 ) -> None:
     print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
-    draw = random.Random(seed)  # noqa: S311 - a test wants to be repeated
+    draw = random.Random(seed)
     counts = [1, 2, 3, 7, *(draw.randint(1, LARGEST_TOPIC) for _ in range(36))]
     keys = [random_client_key(draw) for _ in range(CLIENT_KEYS)]
     questions = [(key, counts[at % len(counts)]) for at, key in enumerate(keys)]

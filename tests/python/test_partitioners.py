@@ -73,7 +73,7 @@ def test_a_topic_that_the_cluster_does_not_know() -> None:
 
 
 def test_nothing_available_is_all() -> None:
-    place = CallablePartitioner(choose=random.Random(1).choice)  # noqa: S311 - a test's draws
+    place = CallablePartitioner(choose=random.Random(1).choice)
     assert {place(None, [0, 1, 2], []) for _ in range(100)} == {0, 1, 2}
 
 

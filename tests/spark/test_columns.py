@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Table = Callable[[pa.Table], DataFrame]
     Configured = Callable[[dict[str, object]], AbstractContextManager[None]]
 
-RANDOM = random.Random(20130101)  # noqa: S311 - the same keys each time
+RANDOM = random.Random(20130101)
 
 
 def random_text(length: int) -> str:

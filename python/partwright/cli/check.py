@@ -161,6 +161,6 @@ def _check_topic(
     found = Placement(records.partitions if partitions is None else partitions, client, key_type, show=show)
     with reading(address) as read:
         for batch in records.batches():
-            found.add(*batch)
+            found.add(batch.keys, batch.partitions, batch.offsets)
             read(found.rows, records.done)
     return found

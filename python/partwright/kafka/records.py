@@ -31,11 +31,13 @@ class Batch(NamedTuple):
         keys: Their key bytes, null where a record has no key.
         partitions: Where they are.
         offsets: Their offsets there.
+        timestamps: Their timestamps in milliseconds, null where a record has none.
     """
 
     keys: pa.Array
     partitions: pa.Array
     offsets: pa.Array
+    timestamps: pa.Array
 
 
 class TopicRecords:
@@ -156,4 +158,6 @@ def _batch(records: list[Any]) -> Batch:
         pa.array([record.key for record in records], pa.binary()),
         pa.array([record.partition for record in records], pa.int32()),
         pa.array([record.offset for record in records], pa.int64()),
+        # -1 is Kafka's word for none.
+        pa.array([None if record.timestamp == -1 else record.timestamp for record in records], pa.int64()),
     )

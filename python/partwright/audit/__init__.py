@@ -1,0 +1,8 @@
+"""Questions about real data: which client wrote it."""
+
+from __future__ import annotations
+
+from partwright.audit.answer import Change, Fingerprint
+from partwright.audit.fingerprint import fingerprint
+
+__all__ = ["Change", "Fingerprint", "fingerprint"]

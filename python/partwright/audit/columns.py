@@ -1,0 +1,113 @@
+"""The columns of an audit, out of what users have: key bytes, partitions, timestamps and offsets."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import PartwrightError
+from partwright.files.formats import in_one
+from partwright.files.literals import TRUE, number
+from partwright.hashing import encode
+from partwright.placement import whole_numbers
+
+# n is at most 2^31-1.
+_LARGEST = 2**31 - 2
+
+__all__ = ["Columns", "columns", "milliseconds"]
+
+
+class Columns(NamedTuple):
+    """Columns of one length.
+
+    Attributes:
+        keys: Key bytes, null where there is no key.
+        partitions: Whole numbers of 64 bits from 0 on, without nulls.
+        times: Milliseconds since 1970, null where they are not known.
+        offsets: Whole numbers of 64 bits, null where they are not known.
+    """
+
+    keys: pa.Array
+    partitions: pa.Array
+    times: pa.Array
+    offsets: pa.Array
+
+
+def columns(
+    keys: Any,  # noqa: ANN401 - any Arrow column
+    partitions: Any,  # noqa: ANN401
+    timestamps: Any = None,  # noqa: ANN401
+    offsets: Any = None,  # noqa: ANN401
+    key_type: str | None = None,
+    first_row: int = 0,
+) -> Columns:
+    """The columns that `Observed.add` takes.
+
+    Raises:
+        PartwrightError: They differ in length, or a value is none of those; with its row, from `first_row` on.
+
+    Examples:
+        >>> columns(["a"], ["4"]).partitions.to_pylist()
+        [4]
+    """
+    key_bytes = in_one(encode(keys, key_type))
+    given = _array(partitions)
+    places = whole_numbers(given)
+    none = pc.fill_null(pc.or_(pc.less(places, number(0)), pc.greater(places, number(_LARGEST))), TRUE)
+    for row in pc.indices_nonzero(none)[:1].to_pylist():
+        value = given[row].as_py()
+        said = "is in no partition" if value is None else f"is in {value!r}, which is no partition"
+        raise PartwrightError(f"row {first_row + row} {said}: they are whole numbers from 0 to {_LARGEST}")
+    unknown = pa.nulls(len(key_bytes), pa.int64())
+    found = Columns(
+        key_bytes,
+        places,
+        unknown if timestamps is None else milliseconds(_array(timestamps), first_row),
+        unknown if offsets is None else whole_numbers(_array(offsets)),
+    )
+    for name, column in zip(found._fields[1:], found[1:], strict=True):
+        if len(column) != len(key_bytes):
+            raise PartwrightError(
+                f"there are {len(key_bytes)} keys and {len(column)} {name}: give as many of each"
+            )
+    return found
+
+
+def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 - an Arrow column
+    """Milliseconds since 1970, as Kafka has them: whole numbers as they are, times and ISO 8601 text converted.
+
+    Raises:
+        PartwrightError: A value is none of those; with its row.
+
+    Examples:
+        >>> milliseconds(pa.array(["1970-01-01T00:00:01Z", "7"])).to_pylist()
+        [1000, 7]
+    """
+    column = in_one(column)
+    if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+        return column.cast(pa.int64())
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("ms", column.type.tz), safe=False).cast(pa.int64())
+    try:
+        text = column.cast(pa.string())
+        whole = pc.match_substring_regex(text, "^-?[0-9]{1,18}$")
+        none = pa.nulls(1, pa.string())[0]
+        numbers = pc.if_else(whole, text, none).cast(pa.int64())
+        others = pc.if_else(whole, none, text)
+        zoned = pc.match_substring_regex(others, "(?:Z|[-+][0-9]{2}:?[0-9]{2})$")
+        plain = pc.if_else(zoned, none, others).cast(pa.timestamp("ms"))
+        there = pc.if_else(zoned, others, none).cast(pa.timestamp("ms", "UTC"))
+        return pc.coalesce(numbers, plain.cast(pa.int64()), there.cast(pa.int64()))
+    except pa.ArrowException as error:
+        raise PartwrightError(
+            f"the timestamps from row {first_row} on are no times ({str(error).splitlines()[0]}): they are whole "
+            "numbers of milliseconds, or text such as 2026-01-31T12:00:00Z"
+        ) from error
+
+
+def _array(values: Any) -> Any:  # noqa: ANN401 - whatever Arrow makes a column of
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return in_one(values)
+    return in_one(pa.chunked_array(values)) if hasattr(values, "__arrow_c_stream__") else pa.array(values)

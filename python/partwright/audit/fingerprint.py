@@ -1,0 +1,132 @@
+"""Which client wrote a topic, and for how many partitions: from where its keys are.
+
+>>> keys = [f"user-{i}" for i in range(100)]
+>>> found = fingerprint(keys, partition_for_key(keys, 12, "librdkafka"))
+>>> found.verdict, found.n, found.family[:3]
+('one-writer', 12, ('librdkafka', 'librdkafka:consistent', 'sarama:crc32'))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.audit.answer import Answers, Fingerprint
+from partwright.audit.columns import columns
+from partwright.audit.observed import Observed
+from partwright.audit.rules import find_writers
+from partwright.audit.transforms import TRANSFORMS
+from partwright.errors import PartwrightError
+from partwright.hashing import partition_for_key
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+    from partwright.hashing import Column
+
+__all__ = ["fingerprint", "judge"]
+
+# The share of records that follow a cycle, where there is one, and how many turns show one.
+_CYCLE = 0.98
+_TURNS = 5
+# No better explanation is looked for where so little is unexplained.
+_EXPLAINED = 0.01
+
+
+def fingerprint(
+    keys: Column,
+    partitions: Column,
+    timestamps: Column | None = None,
+    *,
+    offsets: Column | None = None,
+    n: SupportsIndex | None = None,
+    key_type: str | None = None,
+) -> Fingerprint:
+    """Which client wrote some records, and for how many partitions.
+
+    Args:
+        keys: A column of the records' keys, of any type that `partwright.partition_for_key` takes.
+        partitions: Where they are, a column of whole numbers as long.
+        timestamps: When, a column of whole numbers (milliseconds) or timestamps as long: they date a change.
+        offsets: Their offsets, a column of whole numbers as long: they tell in each partition where a change is.
+        n: How many partitions the topic has; by default it is found, too.
+        key_type: How a key becomes bytes; see `partwright.encode`.
+
+    Returns:
+        The answer; see `Fingerprint`.
+
+    Raises:
+        KeyTypeError: The keys have no bytes under this key type.
+        PartwrightError: The columns differ in length, a partition is none, or n has not so many.
+
+    Examples:
+        >>> keys = [b"user-%d" % i for i in range(50)]
+        >>> before, after = (partition_for_key(keys, n).to_pylist() for n in (12, 24))
+        >>> found = fingerprint(keys * 2, before + after, range(100))
+        >>> found.verdict, found.change.before, found.change.after, found.family[0]
+        ('n-change', 12, 24, 'java')
+    """
+    seen = Observed()
+    seen.add(*columns(keys, partitions, timestamps, offsets, key_type))
+    return judge(seen, None if n is None else n.__index__())
+
+
+def judge(seen: Observed, n: int | None = None) -> Fingerprint:
+    """Which client wrote what was seen.
+
+    Args:
+        seen: Records, summed up.
+        n: How many partitions the topic has; by default it is found, too.
+
+    Raises:
+        PartwrightError: n is none, or a record is in a partition that n has not.
+    """
+    largest = max(seen.rows_in, default=-1)
+    if n is not None:
+        partition_for_key(None, n)
+        if largest >= n:
+            raise PartwrightError(
+                f"a record is in partition {largest}, which a topic of {n} partitions has not: check -n"
+            )
+    pairs = seen.pairs()
+    answers = Answers(seen, pairs, n)
+    if not pairs.num_rows:
+        return answers.without_writer("no-keys", n)
+    found = [_by_rules(answers, largest)]
+    # Rules may agree in part, as FNV-1a's with and without zeros before a key: the best explanation counts.
+    if found[0] is None or found[0].unexplained > _EXPLAINED:
+        for name, transform in TRANSFORMS.items():
+            bare = transform(pairs["key"])
+            if bare is not None:
+                bare_pairs = pairs.set_column(
+                    pairs.schema.names.index("key"), "key", bare.cast(pa.large_binary())
+                )
+                found.append(_by_rules(Answers(seen, bare_pairs, n, name), largest))
+    best = min((each for each in found if each is not None), key=lambda each: each.unexplained, default=None)
+    if best is not None:
+        return best
+    if _is_cycle(seen, answers):
+        return answers.without_writer("round-robin", n or largest + 1)
+    return answers.without_writer("no-rule", n)
+
+
+def _by_rules(answers: Answers, largest: int) -> Fingerprint | None:
+    """The answer where rules are seen in the keys; None where there are none."""
+    writers, left = find_writers(answers.pairs, answers.n, largest)
+    if writers:
+        return answers.by(writers)
+    return answers.undecided(left) if left else None
+
+
+def _is_cycle(seen: Observed, answers: Answers) -> bool:
+    """Whether the records go round the partitions, with no regard to their keys."""
+    turns, order = len(seen.rows_in), seen.order()
+    disregarded = len(answers.scattered) > 0 or answers.keys == seen.rows
+    if turns == 1 or len(order) < _TURNS * turns or not disregarded:
+        return False
+    again = pc.equal(order[turns:], order[:-turns])
+    # Records of one millisecond may stand in any order: then the partitions tell, which have as many records each.
+    level = max(seen.rows_in.values()) - min(seen.rows_in.values()) <= 1
+    return level or pc.sum(again).as_py() >= _CYCLE * len(again)

@@ -1,0 +1,193 @@
+"""`partwright fingerprint` on files: every format, the words, the refusals."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import partwright as pw
+from partwright.audit import fingerprint
+from partwright.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, str, str]]
+
+DRAW = random.Random(20261121)
+KEYS = [None if DRAW.random() < 0.01 else f"user-{DRAW.randrange(300)}" for _ in range(4000)]
+BEFORE, AFTER = (
+    [
+        DRAW.randrange(12) if place is None else place
+        for place in pw.partition_for_key(KEYS, 12, client).to_pylist()
+    ]
+    for client in ("java", "librdkafka")
+)
+TABLE = pa.table(
+    {
+        "k": KEYS,
+        "p": pa.array(BEFORE[:1500] + AFTER[1500:], pa.int32()),
+        "ts": pa.array(range(1_700_000_000_000, 1_700_000_000_000 + 4000), pa.int64()),
+        "o": pa.array(range(4000), pa.int64()),
+    }
+)
+OPTIONS = ["--key", "k", "--partition", "p", "--timestamp", "ts", "--offset", "o"]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str]) -> Command:
+    """Calls the command: its exit code, stdout and stderr."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["fingerprint", *map(str, words)])
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return call
+
+
+def write(name: str, table: pa.Table = TABLE) -> None:
+    if name.endswith(".parquet"):
+        pq.write_table(table, name, row_group_size=1000)
+    elif name.endswith(".arrow"):
+        pa.feather.write_feather(table, name, chunksize=700)
+    elif name.endswith(".csv"):
+        pa.csv.write_csv(table, name)
+    else:
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.arrow"])
+def test_every_format_gives_the_functions_answer(name: str, command: Command) -> None:
+    write(name)
+    code, out, err = command(name, *OPTIONS, "--json")
+    assert (code, err) == (0, "")
+    wanted = fingerprint(TABLE["k"], TABLE["p"], TABLE["ts"], offsets=TABLE["o"])
+    assert wanted.verdict == "writer-change"
+    assert json.loads(out) == json.loads(json.dumps(wanted.to_dict()))
+    assert (
+        json.loads(command(name, "--key", "k", "--partition", "p", "-n", 12, "--json")[1])["verdict"]
+        == "mixture"
+    )
+
+
+def test_json_lines_come_by_stdin_too() -> None:
+    write("x.jsonl")
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", "fingerprint", "-", *OPTIONS, "--json"],
+        input=Path("x.jsonl").read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["verdict"] == "writer-change"
+
+
+def test_numbers_are_keys_under_a_key_type(command: Command) -> None:
+    numbers = pa.array(range(500), pa.int64())
+    places = pw.partition_for_key(numbers, 12, key_type="java:long")
+    for name in ("x.csv", "x.parquet", "x.jsonl"):
+        write(name, pa.table({"k": numbers, "p": places}))
+        code, out, _ = command(name, *OPTIONS[:4], "--key-type", "java:long", "--json")
+        assert (code, json.loads(out)["verdict"]) == (0, "one-writer")
+    # As text, in csv, they are other keys.
+    assert json.loads(command("x.csv", *OPTIONS[:4], "--json")[1])["verdict"] == "no-rule"
+
+
+def words(command: Command, partitions: list[Any], *more: object, keys: Any = KEYS) -> str:
+    write("x.parquet", TABLE.set_column(0, "k", pa.array(keys)).set_column(1, "p", pa.array(partitions)))
+    code, out, err = command("x.parquet", *OPTIONS[:4], *more)
+    assert (code, err) == (0, "")
+    return out
+
+
+def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
+    out = words(command, BEFORE)
+    assert out.startswith("4,000 records of x.parquet: 300 different keys, ")
+    assert "\none-writer: java explains where the records are, for 12 partitions\n" in out
+    assert (
+        "No key of these tells them apart: java, librdkafka:murmur2_random, sarama:murmur2, kafka-go:murmur2"
+        in out
+    )
+    assert "To put every key where java puts it" not in out
+    out = words(command, AFTER)
+    assert "\none-writer: librdkafka explains where the records are, for 12 partitions\n" in out
+    assert (
+        out.endswith(
+            "To put every key where java puts it:\n"
+            "  librdkafka: partitioner=murmur2_random\n"
+            "  sarama:crc32: config.Producer.Partitioner = sarama.NewMurmur2Partitioner\n"
+        )
+        or "  librdkafka: partitioner=murmur2_random\n" in out
+    )
+    out = words(command, TABLE["p"].to_pylist(), "--timestamp", "ts")
+    assert "\nwriter-change: from java to librdkafka, for 12 partitions (librdkafka 6" in out
+    assert "\nWhen: the last record as before: 2023-11-14T22:13:21.49" in out
+    assert "keys are in several partitions:\n" in out
+    out = words(command, [row % 12 for row in range(4000)])
+    assert (
+        "round-robin: keys are there and not gone by: partitions are taken in turn, for 12 partitions" in out
+    )
+    out = words(command, [row // 7 % 12 for row in range(4000)])
+    assert "no-rule: keys are there, and no client puts them where they are" in out
+    out = words(command, BEFORE, keys=pa.nulls(4000, pa.string()))
+    assert "no-keys: no record has a key" in out
+    quoted = [key and f'"{key}"' for key in KEYS]
+    assert "Keys are taken without their JSON quotes (json-unquote)." in words(command, BEFORE, keys=quoted)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["x.csv", "--partition", "p"], "say which column of 'x.csv' it is, with --key"),
+        (["x.csv", "--key", "k"], "say which column of 'x.csv' it is, with --partition"),
+        (["x.csv", "--key", "k", "--partition", "k"], "'k' cannot be two of the columns: name another one"),
+        (["x.csv", "--key", "k", "--partition", "q"], "there is no column 'q' in 'x.csv'"),
+        (["x.csv", "--key", "k", "--partition", "f"], "row 0 is in '4.5', which is no partition"),
+        (
+            ["x.csv", "--key", "k", "--partition", "p", "--timestamp", "f"],
+            "the timestamps from row 0 on are no times",
+        ),
+        (
+            ["x.csv", "--key", "k", "--partition", "p", "-n", 4],
+            "a record is in partition 4, which a topic of 4 partitions",
+        ),
+        (["x.csv", "--key", "k", "--partition", "p", "-n", 0], "the number of partitions must be from 1"),
+        (["x.csv", "--key", "k", "--partition", "p", "--key-type", "long"], 'there is no key type "long"'),
+        (["x.parquet", "--key", "p", "--partition", "k"], "int64 has no key bytes of its own"),
+        (["absent.csv", "--key", "k", "--partition", "p"], "there is no file 'absent.csv'"),
+        (["kafka://127.0.0.1:9/t", "--key", "k"], "--key 'k' names a column of a file"),
+        (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9"),
+        (["kafka://127.0.0.1:9"], "names no topic: write kafka://host:port/topic"),
+    ],
+)
+def test_wrong_use_is_one_sentence(given: list[object], sentence: str, command: Command) -> None:
+    table = pa.table({"k": ["a"], "p": [4], "f": [4.5]})
+    write("x.csv", table)
+    write("x.parquet", table)
+    code, out, err = command(*given)
+    assert (code, out) == (2, "")
+    assert err.startswith("partwright: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_an_empty_file_has_no_keys(command: Command) -> None:
+    write("x.parquet", TABLE[:0])
+    code, out, _ = command("x.parquet", *OPTIONS, "--json")
+    assert (code, json.loads(out)["verdict"]) == (0, "no-keys")

@@ -1,0 +1,329 @@
+"""`fingerprint`: each client by what it really answered, alone, mixed, after one another; and what no client wrote."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import partwright as pw
+from partwright.audit import Fingerprint, fingerprint
+
+GOLDEN = [
+    json.loads(path.read_text(encoding="ascii"))
+    for path in sorted((Path(__file__).resolve().parents[1] / "golden" / "clients").glob("*.json"))
+]
+# Clients that put every key into the same partition; no key tells them apart.
+FAMILIES = [
+    {
+        "java",
+        "librdkafka:murmur2",
+        "librdkafka:murmur2_random",
+        "sarama:murmur2",
+        "kafka-go:murmur2",
+        "franz-go",
+        "kafkajs",
+        "kafka-python",
+        "aiokafka",
+    },
+    {"librdkafka", "librdkafka:consistent", "sarama:crc32", "kafka-go:crc32", "franz-go:sarama-crc32"},
+    {"librdkafka:fnv1a", "librdkafka:fnv1a_random", "sarama", "kafka-go:hash", "franz-go:sarama-compat"},
+    {"sarama:reference", "kafka-go:reference"},
+    {"kafkajs:legacy"},
+    {"java:string-hash"},
+]
+PROFILES = sorted(name for golden in GOLDEN for name in golden["profiles"])
+SEED = 20261121
+
+
+def test_the_families_are_all_profiles() -> None:
+    assert sorted(name for family in FAMILIES for name in family) == PROFILES
+
+
+def family_of(profile: str) -> set[str]:
+    (family,) = [family for family in FAMILIES if profile in family]
+    return family
+
+
+def users(count: int, records: int, seed: int = SEED) -> list[str]:
+    """Keys of so many records, some of them much heavier than others."""
+    draw = random.Random(seed)
+    return [f"user-{min(int(draw.expovariate(5) * count), count - 1)}" for _ in range(records)]
+
+
+def placed(keys: list[str], n: int, client: str = "java") -> list[Any]:
+    found: list[Any] = pw.partition_for_key(keys, n, client).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize(("n", "given"), [(7, 7), (12, None), (100, 100)])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_the_real_client_answered_is_its_own(profile: str, n: int, given: int | None) -> None:
+    """Two thousand keys, most of them random bytes, whose partitions the released client gave."""
+    (golden,) = [golden for golden in GOLDEN if profile in golden["profiles"]]
+    at, place = golden["profiles"].index(profile), golden["partitions"].index(n)
+    answers = [(bytes.fromhex(key), partitions[at]) for _, key, *partitions in golden["keys"]]
+    rows = [(key, said[place]) for key, said in answers if said is not None and said[place] >= 0]
+    found = fingerprint([key for key, _ in rows], [said for _, said in rows], n=given)
+    assert (found.verdict, found.n, set(found.family)) == ("one-writer", n, family_of(profile))
+    assert list(found.shares.values()) == [1.0]
+    assert found.explained[profile] == (len(rows), len(rows))
+    assert found.deciding_keys > 0.3 * len(rows)
+    assert (found.key_transform, found.change) == (None, None)
+    assert (found.scattered_keys, found.unexplained) == (0, 0)
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka", "sarama", "sarama:reference", "kafkajs:legacy"])
+@pytest.mark.parametrize("keys", [5, 50, 50_000])
+def test_few_keys_are_enough_where_n_is_known(client: str, keys: int) -> None:
+    names = [f"user-{row}" for row in range(keys)]
+    found = fingerprint(names, placed(names, 12, client), n=12)
+    assert found.verdict == "one-writer"
+    assert client in found.family
+    assert set(found.family) == family_of(client)
+
+
+def test_too_few_keys_are_undecided_and_all_who_are_left_are_named() -> None:
+    """By one key at two partitions half of the rules are left, and nobody is ruled out who wrote it."""
+    for client in PROFILES:
+        found = fingerprint(["TT0124"], placed(["TT0124"], 2, client), n=2)
+        assert found.verdict == "undecided"
+        assert client in found.family
+        assert found.family == tuple(
+            name
+            for name, partition in pw.which("TT0124", 2).items()
+            if partition == pw.which("TT0124", 2, client)[client]
+        )
+    # At one partition every rule is right.
+    found = fingerprint(users(1000, 1000), [0] * 1000)
+    assert (found.verdict, len(found.family)) == ("undecided", 23)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_five_keys_without_n_are_right_or_undecided(seed: int) -> None:
+    names = [f"{seed}-{row}" for row in range(5)]
+    found = fingerprint(names, placed(names, 12, "librdkafka"))
+    assert "librdkafka" in found.family
+    assert found.verdict == "undecided" or found.n == 12
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.5, None), (0.979, 12), (0.999, 12)])
+def test_two_writers_have_their_shares(share: float, n: int | None) -> None:
+    draw, keys = random.Random(SEED + 1), users(3000, 40_000)
+    both = zip(placed(keys, 12), placed(keys, 12, "librdkafka"), strict=True)
+    found = fingerprint(keys, [java if draw.random() < share else other for java, other in both], n=n)
+    assert (found.verdict, found.n, found.change) == ("mixture", 12, None)
+    assert found.shares == {
+        "java": pytest.approx(share, abs=0.005),
+        "librdkafka": pytest.approx(1 - share, abs=0.005),
+    }
+    assert found.scattered_keys > 0
+    assert found.scattered[0][0].startswith(b"user-")
+    assert len(found.scattered[0][1]) == 2
+
+
+def test_three_writers_have_their_shares() -> None:
+    draw, keys = random.Random(SEED + 1), users(3000, 40_000)
+    clients = ["java", "librdkafka", "sarama"]
+    places = zip(*(placed(keys, 12, client) for client in clients), strict=True)
+    found = fingerprint(keys, [draw.choices(each, [6, 3, 1])[0] for each in places])
+    assert found.verdict == "mixture"
+    assert list(found.shares.values()) == [pytest.approx(share, abs=0.02) for share in (0.6, 0.3, 0.1)]
+    assert list(found.shares) == ["java", "librdkafka", "librdkafka:fnv1a"]
+
+
+def test_what_follows_no_rule_is_told_from_what_does() -> None:
+    """Of records that were put anywhere, one of twelve is where a rule puts it, by chance: that is taken off."""
+    draw, keys = random.Random(SEED + 1), users(3000, 40_000)
+    found = fingerprint(
+        keys, [java if draw.random() < 0.7 else draw.randrange(12) for java in placed(keys, 12)]
+    )
+    assert found.verdict == "mixture"
+    assert found.shares == {"java": pytest.approx(0.7, abs=0.01)}
+    assert found.unexplained == pytest.approx(0.3, abs=0.01)
+    right, determined = found.explained["java"]
+    assert right / determined == pytest.approx(0.7 + 0.3 / 12, abs=0.01)
+
+
+@pytest.mark.parametrize("n", [None, 24])
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_topic_that_grew_has_its_date(dated: bool, n: int | None) -> None:
+    keys = users(3000, 20_000)
+    partitions = placed(keys[:9000], 12) + placed(keys[9000:], 24)
+    found = fingerprint(keys, partitions, range(20_000) if dated else None, n=n)
+    assert (found.verdict, found.n, found.shares) == ("n-change", 24, {"java": pytest.approx(1.0)})
+    assert found.change is not None
+    assert (found.change.kind, found.change.before, found.change.after) == ("n", 12, 24)
+    if not dated:
+        assert (found.change.last_timestamp_before, found.change.first_timestamp_after) == (None, None)
+        return
+    # Keys that are in the same partition before and after tell nothing.
+    tells = [java != later for java, later in zip(placed(keys, 12), placed(keys, 24), strict=True)]
+    assert found.change.last_timestamp_before == max(row for row in range(9000) if tells[row])
+    assert found.change.first_timestamp_after == min(row for row in range(9000, 20_000) if tells[row])
+
+
+def test_a_writer_that_changed_has_its_date_and_its_offsets() -> None:
+    keys = users(3000, 20_000)
+    partitions = placed(keys[:9000], 12) + placed(keys[9000:], 12, "librdkafka")
+    offsets, next_ = [], [0] * 12
+    for partition in partitions:
+        offsets.append(next_[partition])
+        next_[partition] += 1
+    tells = [a != b for a, b in zip(placed(keys, 12), placed(keys, 12, "librdkafka"), strict=True)]
+    times = pa.array(range(20_000), pa.timestamp("ms"))
+    for timestamps, at in ((times, offsets), (None, offsets), (times, None)):
+        found = fingerprint(keys, partitions, timestamps, offsets=at)
+        assert (found.verdict, found.n) == ("writer-change", 12)
+        assert found.change is not None
+        assert (found.change.before, found.change.after) == ("java", "librdkafka")
+        assert found.shares == {
+            "java": pytest.approx(0.45, abs=0.01),
+            "librdkafka": pytest.approx(0.55, abs=0.01),
+        }
+        if timestamps is not None:
+            assert found.change.last_timestamp_before == max(row for row in range(9000) if tells[row])
+            assert found.change.first_timestamp_after == min(row for row in range(9000, 20_000) if tells[row])
+        if at is not None:
+            first = {
+                partition: min(
+                    offsets[row] for row in range(9000, 20_000) if tells[row] and partitions[row] == partition
+                )
+                for partition in range(12)
+            }
+            assert found.change.first_offset_after == first
+    # In the other order of the rows, which is not that of time.
+    back = fingerprint(keys[::-1], partitions[::-1], pa.array(range(19_999, -1, -1)))
+    assert back.change is not None
+    assert (back.change.before, back.change.after) == ("java", "librdkafka")
+    # Without time and offsets, nobody can say who came first.
+    assert fingerprint(keys, partitions).verdict == "mixture"
+
+
+@pytest.mark.parametrize("keys", [1, 30, 3000])
+def test_round_robin_is_told(keys: int) -> None:
+    names = users(keys, 6000)
+    found = fingerprint(names, [row % 12 for row in range(6000)])
+    assert (found.verdict, found.n, found.family, found.shares) == ("round-robin", 12, (), {})
+    # By their times, in whatever order they are read; by their numbers, where one millisecond has many.
+    order = list(range(6000))
+    random.Random(SEED).shuffle(order)
+    times = [row // 40 for row in order]
+    for timestamps in (order, times):
+        assert (
+            fingerprint([names[row] for row in order], [row % 12 for row in order], timestamps).verdict
+            == "round-robin"
+        )
+
+
+def test_a_rule_of_ones_own_is_none() -> None:
+    draw, keys = random.Random(SEED + 1), users(3000, 20_000)
+    assert fingerprint(keys, [draw.randrange(12) for _ in keys]).verdict == "no-rule"
+    # Each key in one partition, though by no client's rule; and a cycle that goes by the key.
+    assert fingerprint(keys, [int(key[5:]) // 250 for key in keys]).verdict == "no-rule"
+    numbers = [f"user-{row % 120}" for row in range(6000)]
+    assert fingerprint(numbers, [row % 12 for row in range(6000)]).verdict == "no-rule"
+
+
+@pytest.mark.parametrize(
+    ("around", "transform"),
+    [
+        (lambda key: b"\0\0\0\0\x2a" + key.encode(), "confluent:strip-id"),
+        (lambda key: f'"{key}"'.encode(), "json-unquote"),
+    ],
+)
+def test_what_is_around_a_key_is_taken_off(around: Any, transform: str) -> None:
+    keys = users(300, 2000)
+    for client in ("java", "librdkafka", "sarama"):
+        found = fingerprint([around(key) for key in keys], placed(keys, 12, client))
+        assert (found.verdict, found.key_transform, found.n) == ("one-writer", transform, 12)
+        assert set(found.family) == family_of(client)
+        # Where it was hashed with all that is around it, nothing is taken off.
+        whole = [around(key) for key in keys]
+        found = fingerprint(whole, pw.partition_for_key(whole, 12, client))
+        assert (found.verdict, found.key_transform) == ("one-writer", None)
+
+
+def test_null_and_empty_keys_tell_those_apart_that_others_cannot() -> None:
+    draw, keys = random.Random(SEED + 1), users(300, 2000)
+    partitions = placed(keys, 12)
+    anywhere = [draw.randrange(12) for _ in range(100)]
+    found = fingerprint([*keys, *[None] * 100], partitions + anywhere)
+    assert set(found.family) == family_of("java") - {"librdkafka:murmur2"}
+    assert (found.rows, found.null_keys, found.explained["java"]) == (2100, 100, (2000, 2000))
+    assert found.explained["librdkafka:murmur2"] == (2000 + anywhere.count(9), 2100)
+    crc = placed(keys, 12, "librdkafka")
+    found = fingerprint([*keys, *[""] * 100], crc + anywhere)
+    assert found.family == ("librdkafka", "kafka-go:crc32")
+    found = fingerprint([*keys, *[""] * 100], crc + [0] * 100)
+    assert set(found.family) == family_of("librdkafka")
+
+
+def test_without_keys_there_is_no_answer() -> None:
+    for rows in (0, 5):
+        found = fingerprint(pa.nulls(rows, pa.string()), pa.array([3] * rows, pa.int32()))
+        assert (found.verdict, found.n, found.rows, found.null_keys, found.family) == (
+            "no-keys",
+            None,
+            rows,
+            rows,
+            (),
+        )
+        assert found.to_dict()["explained"] == {}
+
+
+@pytest.mark.parametrize(
+    ("partitions", "timestamps", "n", "sentence"),
+    [
+        (
+            [3, -1],
+            None,
+            None,
+            "row 1 is in -1, which is no partition: they are whole numbers from 0 to 2147483646",
+        ),
+        ([3, None], None, None, "row 1 is in no partition"),
+        (["3", "x"], None, None, "row 1 is in 'x', which is no partition"),
+        ([3.0, 1.0], None, None, "partitions of type double are no whole numbers"),
+        ([3], None, None, "there are 2 keys and 1 partitions: give as many of each"),
+        ([3, 4], [1], None, "there are 2 keys and 1 times: give as many of each"),
+        ([3, 4], ["soon", "7"], None, "the timestamps from row 0 on are no times"),
+        ([3, 14], None, 12, "a record is in partition 14, which a topic of 12 partitions has not: check -n"),
+        ([0, 0], None, 0, "the number of partitions must be from 1"),
+        ([3, 2**31], None, None, "row 1 is in 2147483648, which is no partition"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    partitions: list[Any], timestamps: Any, n: int | None, sentence: str
+) -> None:
+    with pytest.raises(pw.PartwrightError, match=sentence):
+        fingerprint(["a", "b"], partitions, timestamps, n=n)
+
+
+def test_the_answer_is_json() -> None:
+    keys = users(3000, 20_000)
+    found = fingerprint(keys, placed(keys[:9000], 12) + placed(keys[9000:], 24), range(20_000))
+    assert isinstance(found, Fingerprint)
+    answer = json.loads(json.dumps(found.to_dict()))
+    assert {
+        "verdict",
+        "n",
+        "family",
+        "shares",
+        "key_transform",
+        "change",
+        "explained",
+        "deciding_keys",
+    } <= set(answer)
+    assert set(answer["change"]) == {
+        "kind",
+        "from",
+        "to",
+        "last_timestamp_before",
+        "first_timestamp_after",
+        "first_offset_after",
+    }
+    assert answer["scattered"][0] == {"key_hex": b"user-0".hex(), "partitions": list(found.scattered[0][1])}
