@@ -97,14 +97,14 @@ class Example:
         row: Its row in the file, from 0; None for a topic's.
         offset: Its offset in the topic's partition; None for a file's.
         key: Its key, for people.
-        partition: What is said of where it is; None where nothing is.
+        partition: Where it is said to be: a number, the text that is none, or None where nothing is said.
         expected: Where the client puts it; None where that may be anywhere.
     """
 
     row: int | None
     offset: int | None
     key: str
-    partition: str | None
+    partition: int | str | None
     expected: int | None
     client: str
 
@@ -274,7 +274,7 @@ class Placement:
             row=first + row if offsets is None else None,
             offset=None if offsets is None else offsets[row].as_py(),
             key=shown_key(key, self._placer.key_type),
-            partition=None if found is None else str(found),
+            partition=int(found) if isinstance(found, str) and re.fullmatch(_NUMBER, found) else found,
             expected=expected[row].as_py(),
             client=self.client,
         )

@@ -12,9 +12,13 @@ the row that an error names is the row of the batch that polars gave.
 
 from __future__ import annotations
 
-import polars as pl
-
+from partwright.errors import MissingExtraError
 from partwright.hashing import encode, murmur2, partition_for_key
+
+try:
+    import polars as pl
+except ModuleNotFoundError as error:
+    raise MissingExtraError("polars is missing: pip install polars") from error
 
 __all__ = ["KafkaNamespace"]
 

@@ -21,8 +21,8 @@ def shown_key(key: bytes | None, key_type: str | None = None) -> str:
     r"""A key for people: its number under a key type of numbers, its text where it is printable UTF-8, else hex.
 
     Examples:
-        >>> shown_key(b"N14228"), shown_key(b"\x00\x2a"), shown_key(None)
-        ('N14228', '0x002a', 'null')
+        >>> shown_key(b"N14228"), shown_key(b"\x00\x2a"), shown_key(b""), shown_key(None)
+        ('N14228', '0x002a', '(empty)', 'null')
         >>> shown_key(b"\x00\x2a", "java:short")
         '42'
     """
@@ -34,4 +34,6 @@ def shown_key(key: bytes | None, key_type: str | None = None) -> str:
         text = bytes(key).decode()
     except UnicodeDecodeError:
         text = ""
+    if not key:
+        return "(empty)"
     return text if text.isprintable() and text else f"0x{bytes(key).hex()}"

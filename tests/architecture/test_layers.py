@@ -237,7 +237,7 @@ ARROWS: dict[str, set[str]] = {
     "_arrow": {"errors"},
     "hashing": {"_core", "_arrow", "errors"},
     "clients": {"_core", "hashing", "errors"},
-    "polars": {"hashing"},
+    "polars": {"hashing", "errors"},
     "java": {"errors"},
     "jars": {"errors", "folders"},
     "shown": set(),

@@ -75,14 +75,15 @@ def test_what_is_elsewhere_is_shown(broker: EmbeddedKafka) -> None:
     answer = found(broker, "wrong")
     assert (answer["rows"], answer["misplaced"]) == (4, 2)
     assert [(each["offset"], each["partition"], each["expected"]) for each in answer["examples"]] == [
-        (0, str(elsewhere), belongs),
-        (1, str(elsewhere), belongs),
+        (0, elsewhere, belongs),
+        (1, elsewhere, belongs),
     ]
     done = check(broker, "wrong", "--show", 1)
     assert done.returncode == 1
     assert done.stdout.endswith(
         "✗ checked 4 rows: 2 misplaced, by client java\n"
         f"  partition {elsewhere}, offset 0: key a is in partition {elsewhere}, java puts it into {belongs}\n"
+        "partwright fingerprint says which client put them there.\n"
     )
 
 

@@ -66,7 +66,7 @@ def test_every_format_is_checked(name: str, command: Command) -> None:
     found = json.loads(out)
     assert (found["ok"], found["misplaced"]) == (False, 1)
     assert found["examples"] == [
-        {"row": 1, "offset": None, "key": "b", "partition": "7", "expected": 8, "client": "java"}
+        {"row": 1, "offset": None, "key": "b", "partition": 7, "expected": 8, "client": "java"}
     ]
 
 
@@ -81,6 +81,7 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
         "✗ checked 100 rows: 3 misplaced, by client java\n"
         "  row 97: key a is in no partition, java puts it into 4\n"
         "  row 98: key a is in partition x, java puts it into 4\n"
+        "partwright fingerprint says which client put them there.\n"
     )
     code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12)
     assert code == 0

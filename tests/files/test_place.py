@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import resource
 import signal
 import stat
@@ -469,13 +470,17 @@ def test_a_null_key_has_the_partition_that_the_client_gives_it(
     assert command(*place())[1] == b"k,v,partition\na,1,\n,2,5\n"
 
 
-def test_help_has_examples_and_exit_codes(command: Command) -> None:
-    for name in ("place", "check"):
-        _, out, _ = command(name, "--help")
-        assert f"partwright {name} " in out.decode()
-        assert "Exit code: 0 " in out.decode()
-        assert "Examples:" in out.decode()
-        assert max(map(len, out.decode().splitlines())) <= 80
+@pytest.mark.parametrize("name", ["place", "check", "fingerprint", "run", "which"])
+def test_help_has_examples_a_line_each(name: str, command: Command) -> None:
+    code, out, _ = command(name, "--help")
+    assert code == 0
+    help_ = out.decode()
+    assert re.search(rf"\n  Examples:\n    partwright {name}[^\n]*\n    partwright {name} ", help_)
+    assert "\\b" not in help_
+    if name != "which":
+        assert "\n  Exit code: 0 " in help_
+    shown = help_[: help_.index("\n\nOptions:")].splitlines()
+    assert max(map(len, shown)) <= 110
 
 
 def test_pandas_is_not_imported() -> None:

@@ -164,7 +164,7 @@ def test_any_broken_promise_makes_a_run_unsound(promise: str) -> None:
     ("key", "shown"),
     [
         (None, "null"),
-        (b"", "0x"),
+        (b"", "(empty)"),
         (b"N14228", "N14228"),
         (b"\x00*", "0x002a"),
         (b"\xff", "0xff"),

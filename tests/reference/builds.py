@@ -83,7 +83,7 @@ def build_node(folder: Path) -> list[str]:
         raise CannotAskError(f"kafkajs is asked with Node {OLDEST_NODE} or later; found {version}.")
     target = folder / "node"
     target.mkdir()
-    for name in ["package.json", "package-lock.json", "answers.js"]:
+    for name in ["package.json", "package-lock.json", "answers.js", "write.js"]:
         shutil.copyfile(REFERENCE / "node" / name, target / name)
     quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
     run([npm, "ci", "--prefix", str(target), *quiet])

@@ -41,7 +41,11 @@ _KAFKA = "kafka://"
     help="The column that says where each record is; a topic's records are where they are.",
 )
 @click.option(
-    "--client", default="java", show_default=True, metavar="C", help="The client whose partitions are right."
+    "--client",
+    default="java",
+    show_default=True,
+    metavar="C",
+    help="The client whose partitions are right; `partwright which x -n 1` names all.",
 )
 @click.option(
     "--key-type",
@@ -67,7 +71,7 @@ def command(
     show: int,
     as_json: bool,
 ) -> int:
-    r"""Check that each record is in the partition that a client's producer gives it.
+    """Check that each record is in the partition that a client's producer gives it.
 
     FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
     lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
@@ -85,7 +89,9 @@ def command(
       partwright check placed.csv --key customer -n 12 --partition partition
       partwright check kafka://127.0.0.1:9092/orders --client librdkafka
       partwright check ids.parquet --key id --key-type java:long -n 48 --json
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
+    if file.startswith("kafka:") and not file.startswith(_KAFKA):
+        raise PartwrightError(f"{file!r} is no address of a topic: write kafka://host:port/topic")
     if file.startswith(_KAFKA):
         found = _check_topic(file, key, partitions, partition, client, key_type, show)
         is_checked = True
@@ -158,6 +164,8 @@ def _check_topic(
         # What is wrong with the options is said before a broker is asked.
         Placement(partitions, client, key_type)
     records = TopicRecords(servers, topic)
+    if partitions not in {None, records.partitions}:
+        click.echo(f"the topic has {records.partitions} partitions, -n says {partitions}", err=True)
     found = Placement(records.partitions if partitions is None else partitions, client, key_type, show=show)
     with reading(address) as read:
         for batch in records.batches():

@@ -35,10 +35,15 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
         f"{found.used} of {found.n} partitions have rows; the largest has {found.largest_share:.1%} of them, an even "
         f"one {1 / found.n:.1%}; null keys: {found.null_keys:,}"
     )
+    if is_checked and placed < found.rows - found.undetermined:
+        outside = found.rows - placed
+        console.print(
+            f"[yellow]{outside:,} rows[/] are in no partition from 0 to {found.n - 1}: is -n {found.n} right?"
+        )
     console.print()
     if summary["heavy_keys"]:
         heavy = [(each["key"], each["rows"], each["partition"]) for each in summary["heavy_keys"][:_HEAVY]]
-        console.print(heaviest_keys(heavy, placed, "rows"))
+        console.print(heaviest_keys(heavy, found.rows - found.null_keys, "rows"))
     if found.note:
         console.print(found.note)
     undetermined = f"; undetermined: {found.undetermined:,}" if found.undetermined else ""
@@ -55,6 +60,7 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
         )
         for example in found.examples:
             console.print(f"  {escape(str(example))}")
+        console.print("partwright fingerprint says which client put them there.")
 
 
 def _partitions(parts: list[dict[str, int | None]], found: Placement) -> Table:

@@ -58,7 +58,7 @@ def command(
     key_type: str | None,
     as_json: bool,
 ) -> None:
-    r"""Say which client wrote a topic, and for how many partitions, from where its keys are.
+    """Say which client wrote a topic, and for how many partitions, from where its keys are.
 
     FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
     lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
@@ -86,7 +86,7 @@ def command(
       partwright fingerprint kafka://127.0.0.1:9092/orders
       partwright fingerprint dump.parquet --key user --partition partition --timestamp ts
       partwright fingerprint dump.csv --key user --partition partition -n 12 --json
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     if file.startswith(_KAFKA):
         names = {"--key": key, "--partition": partition, "--timestamp": timestamp, "--offset": offset}
         found = _of_topic(file, names, n, key_type)

@@ -26,7 +26,11 @@ __all__ = ["command"]
     "-n", "--partitions", type=int, required=True, metavar="N", help="How many partitions the topic has."
 )
 @click.option(
-    "--client", default="java", show_default=True, metavar="C", help="The client whose partitions are taken."
+    "--client",
+    default="java",
+    show_default=True,
+    metavar="C",
+    help="The client whose partitions are taken; `partwright which x -n 1` names all.",
 )
 @click.option(
     "--key-type",
@@ -49,7 +53,7 @@ __all__ = ["command"]
 def command(
     file: str, key: str, partitions: int, client: str, key_type: str | None, column: str, out: str | None
 ) -> None:
-    r"""Add to each record of a file the partition that a client's producer gives it.
+    """Add to each record of a file the partition that a client's producer gives it.
 
     FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc); - is JSON
     lines on stdin. All else in it stays as it is: a csv field's quotes, the digits of a JSON number, parquet's pages.
@@ -66,7 +70,7 @@ def command(
       partwright place orders.csv --key customer -n 12 --out placed.csv
       partwright place ids.parquet --key id --key-type java:long -n 48 --client java --out ids.parquet
       zcat events.jsonl.gz | partwright place - --key user -n 12 | head
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     # Imported here alone: --help is there at once.
     from partwright.files import Wanted, open_records, open_sink, text_type  # noqa: PLC0415
     from partwright.placement import Placer  # noqa: PLC0415

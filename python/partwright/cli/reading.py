@@ -6,6 +6,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -15,6 +17,18 @@ __all__ = ["reading"]
 @contextmanager
 def reading(name: str) -> Iterator[Callable[[int, float | None], None]]:
     """What to call with the rows read so far, and with how much of all that is, 0 to 1 or None."""
+    # pyarrow takes Ctrl-C over while it reads csv, and loses one that comes as it ends; what it reads at once is small
+    # enough for Python to take it afterwards.
+    pa.enable_signal_handlers(False)
+    try:
+        with _shown(name) as read:
+            yield read
+    finally:
+        pa.enable_signal_handlers(True)
+
+
+@contextmanager
+def _shown(name: str) -> Iterator[Callable[[int, float | None], None]]:
     if not sys.stderr.isatty():
         yield lambda _rows, _done: None
         return

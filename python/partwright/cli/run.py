@@ -36,7 +36,12 @@ __all__ = ["command"]
     metavar="TARGET",
     help="kafka://host:port or parquet:DIR (default: an embedded Kafka that lives as long as the run).",
 )
-@click.option("--client", default="java", show_default=True, help="The client whose partitions are taken.")
+@click.option(
+    "--client",
+    default="java",
+    show_default=True,
+    help="The client whose partitions are taken; `partwright which x -n 1` names all.",
+)
 @click.option(
     "--format", "format_", metavar="F", help="Spark's name of the source's format, where its name says none."
 )
@@ -76,7 +81,7 @@ def command(
     append: bool,
     as_json: bool,
 ) -> int:
-    r"""Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
+    """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
     Without it the 336,776 flights that left New York in 2013 are read, keyed by tailnum.
@@ -89,7 +94,7 @@ def command(
       partwright run
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
       partwright run ids.parquet --key id --key-type java:long --to parquet:out
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
     import partwright.spark  # noqa: F401, PLC0415
     from partwright.cli.progress import ConsoleProgress  # noqa: PLC0415

@@ -19,9 +19,15 @@ _BAR = 16
 _WIDTH = 160
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The command says what that means: rich would exit with 1, which is a check's answer."""
+        raise BrokenPipeError
+
+
 def stdout_console(width: int = _WIDTH) -> Console:
     """A terminal's width is kept; a pipe's is whatever a report needs."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else width)
+    return _Console(highlight=False, width=None if sys.stdout.isatty() else width)
 
 
 def right_table(*columns: str) -> Table:
@@ -50,5 +56,10 @@ def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str)
     for name in (what, "share", "partition"):
         table.add_column(name, justify="right")
     for key, count, partition in keys:
-        table.add_row(escape(key), f"{count:,}", f"{count / (rows or 1):.2%}", str(partition))
+        table.add_row(
+            escape(key),
+            f"{count:,}",
+            f"{count / (rows or 1):.2%}",
+            "none" if partition is None else str(partition),
+        )
     return table

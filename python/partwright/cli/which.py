@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _WIDTH = 120
+_WIDE = 96
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -54,7 +55,7 @@ def command(
     explain: bool,
     as_json: bool,
 ) -> None:
-    r"""Where does a record with this KEY go?  By each client, or by one, and why.
+    """Where does a record with this KEY go?  By each client, or by one, and why.
 
     \b
     Examples:
@@ -65,7 +66,7 @@ def command(
       partwright which "" -n 7          (an empty key)
       partwright which --null -n 7      (no key)
       partwright which -n 12 -- -42     (a key that begins with -)
-    """
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     value = _value(key, key_type, as_hex=as_hex, is_null=is_null)
     found = placements(value, n, client, key_type)
     key_bytes = encode(value, key_type)
@@ -149,15 +150,17 @@ def _print_table(console: Console, found: list[Placement]) -> None:
         )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("partition", justify="right")
-    for name in ("hash", "then", "clients"):
+    # On a narrow terminal a client's name is kept whole; --explain has the steps.
+    is_wide = console.width >= _WIDE
+    for name in ("hash", "then", "clients") if is_wide else ("hash", "clients"):
         table.add_column(name, overflow="fold", no_wrap=name == "hash")
-    for (partition, hash_name, then), clients in sorted(rows.items(), key=_javas_first):
-        agrees = any(each.client == "java" for each in clients)
+    for (partition, hash_name, then), those in sorted(rows.items(), key=_javas_first):
+        agrees = any(each.client == "java" for each in those)
+        hashed = f"{hash_name} {those[0].hash}" if hash_name else ""
         table.add_row(
             Text(_shown(partition), style="bold green" if agrees else "bold"),
-            f"{hash_name} {clients[0].hash}" if hash_name else "",
-            then,
-            ", ".join(each.client for each in clients),
+            *((hashed, then) if is_wide else (hashed,)),
+            ", ".join(each.client for each in those),
         )
     console.print(table)
 
@@ -185,8 +188,8 @@ def _print_notes(console: Console, found: list[Placement], n: int) -> None:
             console.print(Text(words, style="red"))
     if settings:
         console.print("To put every key where java puts it:", style="bold")
-    for setting, clients in settings.items():
-        whose = clients[0] if len(clients) == 1 else clients[0].split(":")[0]
+    for setting, those in settings.items():
+        whose = those[0] if len(those) == 1 else those[0].split(":")[0]
         console.print(Text(f"  {whose}: {setting}"))
 
 

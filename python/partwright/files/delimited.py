@@ -166,7 +166,18 @@ class DelimitedRecords:
         if len(found) != 1:
             raise PartwrightError(f"line 1 of {self._path!r} is blank: the first line is the header")
         (self._names,) = found
+        self._refuse_other_delimiters()
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
+
+    def _refuse_other_delimiters(self) -> None:
+        """One name that holds what others delimit with is no name."""
+        (name, *more) = self._names
+        for other, words in {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}.items():
+            if not more and other in name and other != self._delimiter:
+                raise PartwrightError(
+                    f"the header of {self._path!r} seems to be delimited by {words}, and a {self.format} file's is by "
+                    f"{'commas' if self._delimiter == ',' else 'tabs'}: convert it first"
+                )
 
     def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:
         """Whether a record ends at each line; None where one does at every line."""

@@ -77,7 +77,10 @@ def open_records(path: str) -> Records:
             about = Path(path).stat()
             start = file.peek(len(_GZIP))
         except FileNotFoundError:
-            raise PartwrightError(f"there is no file {path!r}: check its name") from None
+            why = "only files on this machine are read" if "://" in path else "check its name"
+            if "*" in path:
+                why = "one file is read at a time"
+            raise PartwrightError(f"there is no file {path!r}: {why}") from None
         except OSError as error:
             raise PartwrightError(f"{path!r} cannot be read ({error.strerror}): check its name") from error
         if not start:

@@ -154,4 +154,9 @@ def _new_mode() -> int:
 
 def _unwritable(name: str, error: OSError) -> PartwrightError:
     why = error.strerror or str(error)
-    return PartwrightError(f"{name!r} cannot be written ({why}): make room or name another file with --out")
+    what = (
+        "make its folder"
+        if isinstance(error, FileNotFoundError)
+        else "make room or name another file with --out"
+    )
+    return PartwrightError(f"{name!r} cannot be written ({why}): {what}")
