@@ -10,9 +10,10 @@ import pyarrow.compute as pc
 __all__ = ["KeyCounter"]
 
 _MOST = 1_000_000
-_MOST_BYTES = 256 << 20
-# Batches are merged once they have as many rows, so that a row is merged few times.
+_MOST_BYTES = 128 << 20
+# Batches are merged once they have as many rows, or bytes of keys, so that a row is merged few times.
 _PENDING = 1 << 20
+_PENDING_BYTES = 64 << 20
 
 
 class KeyCounter:
@@ -33,6 +34,7 @@ class KeyCounter:
         self.is_over = False
         self._tables: list[pa.Table] = []
         self._pending = 0
+        self._pending_bytes = 0
 
     def add(self, keys: Any, partitions: Any) -> None:  # noqa: ANN401 - Arrow columns
         """Count some rows.
@@ -52,7 +54,8 @@ class KeyCounter:
         grouped = rows.group_by(["partition", "key"], use_threads=False).aggregate([([], "count_all")])
         self._tables.append(grouped.rename_columns(["partition", "key", "rows"]))
         self._pending += grouped.num_rows
-        if self._pending > _PENDING:
+        self._pending_bytes += _bytes(grouped)
+        if self._pending > _PENDING or self._pending_bytes > _PENDING_BYTES:
             self._merge()
 
     def keys_by_partition(self) -> dict[int, int] | None:
@@ -106,9 +109,13 @@ class KeyCounter:
         if len(self._tables) > 1:
             whole = pa.concat_tables(self._tables).group_by(["partition", "key"], use_threads=False)
             self._tables = [whole.aggregate([("rows", "sum")]).rename_columns(["partition", "key", "rows"])]
-        self._pending = 0
+        self._pending = self._pending_bytes = 0
         table = self._tables[0]
-        if table.num_rows > self.most or (pc.sum(pc.binary_length(table["key"])).as_py() or 0) > _MOST_BYTES:
+        if table.num_rows > self.most or _bytes(table) > _MOST_BYTES:
             self.is_over, self._tables = True, []
             return None
         return table
+
+
+def _bytes(table: pa.Table) -> int:
+    return pc.sum(pc.binary_length(table["key"])).as_py() or 0

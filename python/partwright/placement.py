@@ -24,7 +24,7 @@ from partwright.files.formats import in_one
 from partwright.files.literals import FALSE, number
 from partwright.hashing import encode, partition_for_key
 from partwright.key_counter import KeyCounter
-from partwright.shown import shown_key
+from partwright.shown import short, shown_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,7 +112,7 @@ class Example:
         at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
         said = "in no partition" if self.partition is None else f"in partition {self.partition}"
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
-        return f"{at}: key {self.key} is {said}, {self.client} {wanted}"
+        return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
 
 
 class Placement:

@@ -33,7 +33,7 @@ class KafkaNamespace:
     def partition_for_key(self, n: int, client: str = "java", key_type: str | None = None) -> pl.Expr:
         """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
         return self._expr.map_batches(
-            lambda keys: pl.Series(keys.name, partition_for_key(keys, n, client, key_type)),
+            lambda keys: pl.Series(keys.name, partition_for_key(_typed(keys), n, client, key_type)),
             return_dtype=pl.Int32,
             is_elementwise=True,
         )
@@ -41,13 +41,20 @@ class KafkaNamespace:
     def murmur2(self) -> pl.Expr:
         """Java's hash of each key, Int32; nulls and errors as `partwright.murmur2`."""
         return self._expr.map_batches(
-            lambda keys: pl.Series(keys.name, murmur2(keys)), return_dtype=pl.Int32, is_elementwise=True
+            lambda keys: pl.Series(keys.name, murmur2(_typed(keys))),
+            return_dtype=pl.Int32,
+            is_elementwise=True,
         )
 
     def encode(self, key_type: str | None = None) -> pl.Expr:
         """The key bytes of each value, Binary; arguments, nulls and errors as `partwright.encode`."""
         return self._expr.map_batches(
-            lambda values: pl.Series(values.name, encode(values, key_type)),
+            lambda values: pl.Series(values.name, encode(_typed(values), key_type)),
             return_dtype=pl.Binary,
             is_elementwise=True,
         )
+
+
+def _typed(keys: pl.Series) -> pl.Series:
+    """A column that has nulls alone has no type, and what polars gives Arrow of it cannot be read."""
+    return keys.cast(pl.String) if keys.dtype == pl.Null else keys

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["shown_key"]
+__all__ = ["short", "shown_key"]
+
+_SHORT = 100
 
 # What Kafka's serializers write for numbers.
 _NUMBERS = {
@@ -37,3 +39,13 @@ def shown_key(key: bytes | None, key_type: str | None = None) -> str:
     if not key:
         return "(empty)"
     return text if text.isprintable() and text else f"0x{bytes(key).hex()}"
+
+
+def short(shown: str) -> str:
+    """What is shown of a key, cut where it is very long.
+
+    Examples:
+        >>> short("N14228"), short("x" * 900)[98:]
+        ('N14228', 'xx... (900 characters)')
+    """
+    return shown if len(shown) <= _SHORT else f"{shown[:_SHORT]}... ({len(shown):,} characters)"

@@ -182,6 +182,8 @@ def test_imports_are_told_apart() -> None:
                 "placement.py",
                 "key_counter.py",
                 "kafka/records.py",
+                # Who takes Ctrl-C.
+                "cli/reading.py",
             },
         ),
         ("pyspark", {"spark/", "pipeline/", "cli/progress.py"}),

@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 
 import partwright as pw
-from partwright.errors import BrokerError
+from partwright.errors import BrokerError, MissingExtraError
 from partwright.kafka import records, topics
 from partwright.kafka.records import TopicRecords
 
@@ -62,7 +62,9 @@ def test_what_a_producer_wrote_is_right(broker: EmbeddedKafka) -> None:
     assert sum(part["keys"] for part in answer["partitions"]) == 990
     assert answer["heavy_keys"][0]["rows"] == 20
     # Of another number of partitions it is not.
-    assert found(broker, "right", "-n", 7)["misplaced"] > 10_000
+    other = check(broker, "right", "-n", 7, "--json")
+    assert other.stderr == "the topic has 5 partitions, -n says 7\n"
+    assert json.loads(other.stdout)["misplaced"] > 10_000
 
 
 def test_what_is_elsewhere_is_shown(broker: EmbeddedKafka) -> None:
@@ -197,6 +199,44 @@ def test_a_broker_that_sends_nothing_more_is_said(
         BrokerError, match=r"sends nothing more of the topic 'mute' for 1 s, at offset 1 of 2 in partit"
     ):
         list(read.batches())
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_every_compression_is_read(broker: EmbeddedKafka, codec: str) -> None:
+    topics.create_topic(broker.bootstrap_servers, codec, 3)
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "compression.type": codec, "linger.ms": 50}
+    producer = Producer({**settings, "partitioner": "murmur2_random"})
+    for row in range(1000):
+        producer.produce(codec, b"v" * 100, key=b"key %d" % row)
+    producer.flush()
+    answer = found(broker, codec)
+    assert (answer["rows"], answer["misplaced"]) == (1000, 0)
+
+
+def test_a_codec_that_is_missing_is_said(broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch) -> None:
+    topics.create_topic(broker.bootstrap_servers, "missing", 1)
+    producer = Producer(
+        {"bootstrap.servers": broker.bootstrap_servers, "compression.type": "zstd", "linger.ms": 50}
+    )
+    for _ in range(100):
+        producer.produce("missing", b"v" * 100, key=b"a")
+    producer.flush()
+    monkeypatch.setattr("kafka.codec.zstandard", None, raising=False)
+    monkeypatch.setattr("kafka.codec.zstd", None, raising=False)
+    with pytest.raises(MissingExtraError, match=r"pip install 'kafka-python\[snappy,lz4,zstd\]'"):
+        list(TopicRecords(broker.bootstrap_servers, "missing").batches())
+
+
+def test_partitions_that_come_in_between_are_left_out(
+    broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics.create_topic(broker.bootstrap_servers, "between", 1)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send("between", b"v", key=b"a").get(10)
+    monkeypatch.setattr(records.topics, "end_offsets", lambda *_: {0: 1, 1: 1})
+    read = TopicRecords(broker.bootstrap_servers, "between")
+    assert [batch.keys.to_pylist() for batch in read.batches()] == [[b"a"]]
+    assert read.partitions == 1
 
 
 def test_the_file_that_place_makes_agrees_with_the_topic(broker: EmbeddedKafka, tmp_path: Any) -> None:

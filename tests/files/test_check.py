@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,6 +90,31 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
     assert code == 0
     assert out.decode().startswith("100 rows of x.csv, 12 partitions as client java would fill them\n")
     assert out.decode().endswith("not checked: no --partition was given\n")
+
+
+def test_rows_in_no_partition_are_told(command: Command) -> None:
+    """As of a wrong -n, which is the likeliest slip."""
+    write("x.csv", {"k": ["a", "b", "c", "c"], "p": [1, 7, 8, 9]})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 3, "--partition", "p")
+    assert code == 1
+    assert "3 rows are in no partition from 0 to 2: is -n 3 right?" in out.decode()
+    (heavy,) = [line.split() for line in out.decode().splitlines() if line.startswith(" c ")]
+    assert heavy == ["c", "2", "50.00%", "none"]
+
+
+def test_a_terminal_without_a_tick_is_no_failed_check() -> None:
+    write("x.csv", ROWS)
+    words = ["check", "x.csv", "--key", "k", "-n", "12", "--partition", "p"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u2713 checked 4 rows" in done.stdout
 
 
 def test_what_looks_like_markup_is_shown_as_it_is(command: Command) -> None:
@@ -179,6 +207,21 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
         (["kafka://127.0.0.1:9/a b"], "'a b' cannot be a topic's name"),
         (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9 (Connection refused)"),
         (["kafka://127.0.0.1:9/t", "-n", 0], "the number of partitions must be from 1"),
+        (
+            ["KAFKA://127.0.0.1:9/t"],
+            "'KAFKA://127.0.0.1:9/t' is no address of a topic: write kafka://host:port/topic",
+        ),
+        (["kafka:h:9092/t"], "'kafka:h:9092/t' is no address of a topic"),
+        (
+            ["kafka://127.0.0.1:9/t", "--key-type", "java:long"],
+            "a topic's keys are bytes already, whatever they stand",
+        ),
+        (["s3://bucket/x.parquet", "--key", "k", "-n", 12], "only files on this machine are read"),
+        (["*.csv", "--key", "k", "-n", 12], "one file is read at a time"),
+        (
+            ["semicolons.csv", "--key", "k", "-n", 12],
+            "the header of 'semicolons.csv' seems to be delimited by semicolons",
+        ),
         (["kafka://127.0.0.1:9/t", "--key", "k"], "--key 'k' names a column of a file"),
         (["kafka://127.0.0.1:9/t", "--partition", "p"], "--partition 'p' names a column of a file"),
     ],
@@ -186,6 +229,7 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
 def test_wrong_use_is_one_sentence(words: list[object], sentence: str, command: Command) -> None:
     write("x.csv", {"k": ["a"], "p": [4]})
     write("x.parquet", {"k": ["a"], "f": [4.0]})
+    Path("semicolons.csv").write_text("k;p\na;4\n", encoding="utf-8")
     code, out, err = command("check", *words)
     assert (code, out) == (2, b"")
     assert err.startswith("partwright: ")

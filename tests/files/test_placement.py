@@ -197,6 +197,26 @@ def test_the_counter_gives_up_beyond_its_bound() -> None:
     assert counter.keys_by_partition() is None
 
 
+def test_long_keys_are_given_up_before_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_counter, "_MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(key_counter, "_PENDING_BYTES", 1 << 18)
+    counter, batches = KeyCounter(), 0
+    while not counter.is_over:
+        counter.add(
+            pa.array([b"%08d" % (batches * 10 + row) + bytes(10_000) for row in range(10)]),
+            pa.array([1] * 10),
+        )
+        batches += 1
+    assert batches < 14
+
+
+def test_a_key_is_cut_where_people_read_it() -> None:
+    found = check(["x" * 5000], [0])
+    assert len(str(found.examples[0])) < 250
+    assert "x... (5,000 characters) is in partition 0" in str(found.examples[0])
+    assert found.to_dict()["examples"][0]["key"] == "x" * 5000
+
+
 def test_a_check_says_why_keys_were_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.placement.KeyCounter", lambda: KeyCounter(most=2))
     found = check(["a", "b", "c"])

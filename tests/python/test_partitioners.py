@@ -61,6 +61,13 @@ def test_all_say_what_partition_for_key_says(client: str, key: bytes | None) -> 
     assert ConfluentPartitioner(Producer(7), client)("t", key) == (-1 if wanted is None else wanted)
 
 
+@pytest.mark.parametrize("client", ["librdkafka", "kafka-go:crc32"])
+def test_empty_keys_that_are_not_hashed_are_spread(client: str) -> None:
+    """kafka-python tells its sticky partitioner of new batches of null keys alone: with it, one partition gets all."""
+    place, cluster = KafkaPythonPartitioner(client), Cluster(set(range(7)), {1, 4, 5})
+    assert {place.partition("t", b"", b"", None, None, cluster) for _ in range(200)} == {1, 4, 5}
+
+
 def test_kafka_python_takes_it_for_its_own_kind() -> None:
     from kafka.partitioner import Partitioner
 

@@ -50,6 +50,16 @@ def test_every_type_of_text_is_a_key(type_: pl.DataType) -> None:
     assert frame["k"].to_list() == pw.partition_for_key(KEYS, 12).to_pylist()
 
 
+def test_a_column_of_nulls_alone_is_one_of_keys() -> None:
+    frame = pl.DataFrame({"k": [None, None]}).select(
+        kafka("k").partition_for_key(7),
+        m=kafka("k").murmur2(),
+        e=kafka("k").encode(),
+        r=kafka("k").partition_for_key(7, "librdkafka:murmur2"),
+    )
+    assert frame.rows() == [(None, None, None, 2)] * 2
+
+
 def test_groups_windows_and_empty_frames() -> None:
     whole = FRAME.with_columns(p=kafka("k").partition_for_key(12))
     # As an aggregate, over a window, after a filter that leaves nothing.

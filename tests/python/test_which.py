@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -247,3 +250,87 @@ def test_a_column_is_refused(keys: Any) -> None:
 def test_every_key_type_is_named() -> None:
     assert key_types()[0] == "utf8"
     assert len(key_types()) == 11
+
+
+@pytest.mark.parametrize(
+    ("text", "key_type", "bits"),
+    [
+        # As java.lang.Float.parseFloat has them; by way of a double the first would be 3f800002.
+        ("1.00000017881393421514957253748434595763683319091796875001", "java:float", "3f800001"),
+        ("16777217.0000000000000000000001", "java:float", "4b800001"),
+        ("7.0064923216240854e-46", "java:float", "00000001"),
+        ("3.4028236e38", "java:float", "7f800000"),
+        ("1e400", "java:double", "7ff0000000000000"),
+        ("-Infinity", "java:float", "ff800000"),
+        ("NaN", "java:double", "7ff8000000000000"),
+    ],
+)
+def test_a_number_is_rounded_once(which: Callable[..., Said], text: str, key_type: str, bits: str) -> None:
+    said = which("-n", "12", "--key-type", key_type, "--json", "--", text)
+    assert json.loads(said.data)["key_hex"] == bits
+
+
+@pytest.mark.parametrize("text", [" 12", "12 ", "١٢", "+5", "1_0", "0x10", ""])
+@pytest.mark.parametrize("key_type", ["java:int", "java:long"])
+def test_what_a_file_would_not_have_as_a_number_is_none(
+    which: Callable[..., Said], text: str, key_type: str
+) -> None:
+    said = which(text, "-n", "12", "--key-type", key_type)
+    assert (said.code, said.data) == (2, "")
+    assert said.words == f"partwright: key type {key_type} takes a whole number, not {text!r}\n"
+
+
+def test_hex_digits_are_no_word(which: Callable[..., Said]) -> None:
+    said = which("41", "-n", "12", "--hex", "--explain")
+    assert "1 bytes: 41" in said.data
+    assert "the same KEY as" not in said.data
+
+
+def command_line(words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    script = f'set -o pipefail; "$0" -m partwright {words}'
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("words", ["which TT0124 -n 3", "which TT0124 -n 3 --json"])
+def test_a_reader_that_has_seen_enough_is_no_failed_check(words: str) -> None:
+    """1 would be that a check did not hold."""
+    assert command_line(f"{words} | (exec <&-; sleep 2)").returncode == 141
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+def test_a_stream_that_has_not_every_letter(encoding: str) -> None:
+    done = command_line("which ключ🔑 -n 3", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "d0 ba d0 bb" in done.stdout
+    assert json.loads(command_line("which ключ🔑 -n 3 --json", PYTHONIOENCODING=encoding).stdout)["n"] == 3
+
+
+def test_a_defect_is_no_failed_check(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("partwright.cli.partwright.main", broken)
+    with pytest.raises(SystemExit) as ended:
+        main(["which"])
+    assert ended.value.code == 70
+    assert "ZeroDivisionError" in capfd.readouterr().err
+
+
+def test_a_narrow_terminal_keeps_names_whole(
+    monkeypatch: pytest.MonkeyPatch, which: Callable[..., Said]
+) -> None:
+    monkeypatch.setattr("partwright.cli.which._WIDTH", 80)
+    said = which("TT0124", "-n", "15")
+    words = said.data.replace(",", " ").split()
+    assert set(pw.clients()["client"].to_pylist()) <= set(words)
+    assert max(map(len, said.data.splitlines()[:20])) <= 80

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Observed"]
 
 _MOST = 1_000_000
-# Batches are merged once they have as many rows, so that a row is merged few times.
+_MOST_BYTES = 128 << 20
+# Batches are merged once they have as many rows, or bytes of keys, so that a row is merged few times.
 _PENDING = 1 << 20
+_PENDING_BYTES = 64 << 20
 # How many records are kept in the order of time: a cycle shows in far fewer.
 _EARLIEST = 1 << 16
 _HASHES = 1 << 32
@@ -67,7 +69,7 @@ class Observed:
         self._most = most
         self._below = _HASHES
         self._tables: list[pa.Table] = []
-        self._pending = 0
+        self._pending = self._pending_bytes = 0
         self._earliest = _ORDER.empty_table()
 
     @property
@@ -129,8 +131,8 @@ class Observed:
                 ]
             )
             self._tables = [grouped.rename_columns(_PAIRS.names).cast(_PAIRS)]
-        self._pending = 0
-        while self._tables[0].num_rows > self._most:
+        self._pending = self._pending_bytes = 0
+        while self._tables[0].num_rows > self._most or _bytes(self._tables[0]) > _MOST_BYTES:
             self._below //= 2
             self._tables = [self._kept(self._tables[0])]
         return self._tables[0]
@@ -142,7 +144,8 @@ class Observed:
     def _take(self, grouped: pa.Table) -> None:
         self._tables.append(self._kept(grouped) if self.is_sampled else grouped)
         self._pending += grouped.num_rows
-        if self._pending > _PENDING:
+        self._pending_bytes += _bytes(grouped)
+        if self._pending > _PENDING or self._pending_bytes > _PENDING_BYTES:
             self.pairs()
 
     def _kept(self, pairs: pa.Table) -> pa.Table:
@@ -165,3 +168,7 @@ class Observed:
 
 def _counted(column: Any) -> dict[int, int]:  # noqa: ANN401 - an Arrow column
     return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
+
+
+def _bytes(pairs: pa.Table) -> int:
+    return pc.sum(pc.binary_length(pairs["key"])).as_py() or 0

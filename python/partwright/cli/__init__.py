@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import os
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -76,10 +78,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: The words after `partwright`; those of the process by default.
     """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            # A check that holds does not fail for a terminal that has no tick.
+            stream.reconfigure(errors="backslashreplace")
+        elif stream is None:
             # Closed by who started us: what is said is lost, and no reason to fail.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
     sys.exit(_exit_code(arguments))
+
+
+# What BSD's sysexits.h calls EX_SOFTWARE.
+_DEFECT = 70
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -101,6 +111,9 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return _refuse(
             f"the system refuses what partwright does ({error}): make room, or send stdout elsewhere"
         )
+    except Exception:  # noqa: BLE001 - a defect of ours, whose 1 would be a check's answer
+        traceback.print_exc()
+        return _DEFECT
     return code if isinstance(code, int) else 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.options import column_name
+from partwright.cli.options import column_name, is_topic, topic_key_type
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from partwright.placement import Placement
 
 __all__ = ["command"]
-
-_KAFKA = "kafka://"
 
 
 @click.command("check")
@@ -90,16 +88,14 @@ def command(
       partwright check kafka://127.0.0.1:9092/orders --client librdkafka
       partwright check ids.parquet --key id --key-type java:long -n 48 --json
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
-    if file.startswith("kafka:") and not file.startswith(_KAFKA):
-        raise PartwrightError(f"{file!r} is no address of a topic: write kafka://host:port/topic")
-    if file.startswith(_KAFKA):
+    if is_topic(file):
         found = _check_topic(file, key, partitions, partition, client, key_type, show)
         is_checked = True
     else:
         found = _check_file(file, key, partitions, partition, client, key_type, show)
         is_checked = partition is not None
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        click.echo(json.dumps(found.to_dict()))
     else:
         from partwright.cli.check_report import print_report  # noqa: PLC0415 - rich takes a while to import
 
@@ -160,6 +156,7 @@ def _check_topic(
             raise PartwrightError(
                 f"{option} {given!r} names a column of a file: a topic's records have their own {own}, leave it out"
             )
+    key_type = topic_key_type(key_type)
     if partitions is not None:
         # What is wrong with the options is said before a broker is asked.
         Placement(partitions, client, key_type)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.options import column_name
+from partwright.cli.options import column_name, is_topic, topic_key_type
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from partwright.audit import Fingerprint
 
 __all__ = ["command"]
-
-_KAFKA = "kafka://"
 
 
 @click.command("fingerprint")
@@ -87,7 +85,7 @@ def command(
       partwright fingerprint dump.parquet --key user --partition partition --timestamp ts
       partwright fingerprint dump.csv --key user --partition partition -n 12 --json
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
-    if file.startswith(_KAFKA):
+    if is_topic(file):
         names = {"--key": key, "--partition": partition, "--timestamp": timestamp, "--offset": offset}
         found = _of_topic(file, names, n, key_type)
     else:
@@ -154,6 +152,7 @@ def _of_topic(address: str, names: dict[str, str | None], n: int | None, key_typ
             raise PartwrightError(
                 f"{option} {given!r} names a column of a file: a topic's records have their own, leave it out"
             )
+    key_type = topic_key_type(key_type)
     records = TopicRecords(servers, topic)
     seen = Observed()
     with reading(address) as read:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from partwright.cli.tables import bar, stdout_console
 from partwright.clients import clients
-from partwright.shown import shown_key
+from partwright.shown import short, shown_key
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +121,7 @@ def _print_scattered(console: Console, found: Fingerprint) -> None:
         return
     console.print(f"{found.scattered_keys:,} keys are in several partitions:")
     for key, partitions in found.scattered:
-        console.print(f"  {escape(shown_key(key))}: {', '.join(map(str, partitions))}")
+        console.print(f"  {escape(short(shown_key(key)))}: {', '.join(map(str, partitions))}")
 
 
 def _print_advice(console: Console, found: Fingerprint) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["column_name", "key_values"]
+__all__ = ["column_name", "is_topic", "key_values", "topic_key_type"]
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
@@ -47,3 +47,40 @@ def key_values(option: str, given: Iterable[str]) -> dict[str, str]:
             raise PartwrightError(f"{option} takes NAME=VALUE, not {each!r}")
         pairs[name.strip()] = value
     return pairs
+
+
+def is_topic(file: str) -> bool:
+    """Whether a topic is named instead of a file.
+
+    Raises:
+        PartwrightError: It is named wrongly.
+
+    Examples:
+        >>> is_topic("kafka://127.0.0.1:9092/orders"), is_topic("orders.csv")
+        (True, False)
+    """
+    if file.startswith("kafka://"):
+        return True
+    if file.lower().startswith("kafka:"):
+        raise PartwrightError(f"{file!r} is no address of a topic: write kafka://host:port/topic")
+    return False
+
+
+def topic_key_type(given: str | None) -> str | None:
+    """The key type of a topic's keys, which are bytes already.
+
+    Raises:
+        PartwrightError: It would make other bytes of them.
+
+    Examples:
+        >>> topic_key_type("utf8"), topic_key_type("confluent:strip-id")
+        (None, 'confluent:strip-id')
+    """
+    if given in {None, "bytes", "utf8", "java:string"}:
+        return None
+    if given != "confluent:strip-id":
+        raise PartwrightError(
+            f"a topic's keys are bytes already, whatever they stand for: leave out --key-type {given}, or give "
+            "confluent:strip-id to hash what is behind a schema's id"
+        )
+    return given

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from partwright.cli.options import column_name
+from partwright.cli.options import column_name, is_topic
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -75,7 +75,7 @@ def command(
     from partwright.files import Wanted, open_records, open_sink, text_type  # noqa: PLC0415
     from partwright.placement import Placer  # noqa: PLC0415
 
-    if file.startswith("kafka://"):
+    if is_topic(file):
         raise PartwrightError(f"place reads files, and {file!r} is a topic: `partwright check` reads topics")
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()

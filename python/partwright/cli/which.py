@@ -79,7 +79,8 @@ def command(
     _print_notes(console, found, n)
     if explain:
         _print_steps(console, found, n)
-        _print_types(console, key, n, client, shown=key_type)
+        # Hex digits are no word that is a key of other types, too.
+        _print_types(console, None if as_hex else key, n, client, shown=key_type)
 
 
 def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool) -> Any:  # noqa: ANN401
@@ -113,12 +114,15 @@ def _parsed(key: str, key_type: str | None) -> Any:  # noqa: ANN401 - whatever t
 
 
 def _number(key: str, key_type: str, kind: type[int | float]) -> int | float:
-    try:
-        # Python takes 1_000 for a number.
-        return kind(key.replace("_", "?"))
-    except ValueError:
+    # As `place` reads a number from a file of text, and rounds it once.
+    from partwright.files import text_type  # noqa: PLC0415 - it takes a while to import
+    from partwright.files.typed import read_one  # noqa: PLC0415
+
+    found = read_one(key, text_type(key_type))
+    if found is None:
         what = "a whole number" if kind is int else "a number"
-        raise PartwrightError(f"key type {key_type} takes {what}, not {key!r}") from None
+        raise PartwrightError(f"key type {key_type} takes {what}, not {key!r}")
+    return kind(found)
 
 
 def _object(key: bytes | None, n: int, found: Iterable[Placement]) -> dict[str, Any]:

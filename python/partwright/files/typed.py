@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +13,10 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from partwright.files.formats import Column, Wanted
 
-__all__ = ["typed"]
+__all__ = ["read_one", "typed"]
+
+# Python reads no whole number of more than 4,300 digits.
+_LONG = 100
 
 # Arrow's own casts take more, such as 0x10 for a number and 1 for true.
 _FLOAT = r"^[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf(?:inity)?|[nN]a[nN])$"
@@ -55,6 +59,20 @@ def typed(column: Column, wanted: Wanted, path: str, first_row: int) -> Column:
         if text is not None and not _fits(text, wanted.type, form)
     )
     raise PartwrightError(f"row {row} of {path!r}: {text!r} in column {wanted.name!r} is not {what}")
+
+
+def read_one(text: str, type_: pa.DataType) -> Any:  # noqa: ANN401 - whatever the type holds
+    """One text as a number or a boolean; None where it is none.
+
+    Examples:
+        >>> read_one("42", pa.int64()), read_one(" 42", pa.int64())
+        (42, None)
+    """
+    if not _fits(text, type_, _FORMS[type_][0]):
+        # Whole numbers of more than 64 bits are told apart by who knows their limits.
+        whole = type_ == pa.int64() and re.fullmatch(_FORMS[type_][0], text)
+        return int(text) if whole and len(text) < _LONG else None
+    return pa.array([text]).cast(type_)[0].as_py()
 
 
 def _fits(text: str, type_: pa.DataType, form: str) -> bool:

@@ -69,6 +69,9 @@ class KafkaPythonPartitioner:
         placed = partition_for_key(serialized_key, len(partitions), self.client)
         if placed is not None:
             return int(partitions[placed])
+        if serialized_key is not None:
+            # kafka-python tells of a new batch for null keys alone: a sticky partition would stay for ever.
+            return int(random.choice(sorted(cluster.available_partitions_for_topic(topic) or partitions)))  # noqa: S311
         # Without its key, so that none of the library's own rules goes by it.
         chosen = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
         return int(chosen)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from partwright.errors import BrokerError
+from partwright.errors import BrokerError, MissingExtraError
 from partwright.kafka import topics
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ class TopicRecords:
         self._topic = topic
         self._stall = stall
         self._first = topics.beginning_offsets(bootstrap, topic)
-        self._end = topics.end_offsets(bootstrap, topic)
+        # Without partitions that came in between: they are of the time after.
+        ends = topics.end_offsets(bootstrap, topic)
+        self._end = {partition: end for partition, end in ends.items() if partition in self._first}
         self._at = dict(self._first)
 
     @property
@@ -95,7 +97,7 @@ class TopicRecords:
             consumer.assign(list(assigned.values()))
             for partition, each in assigned.items():
                 consumer.seek(each, self._first[partition])
-            heard = time.monotonic()
+            heard = asked = time.monotonic()
             while open_:
                 polled = consumer.poll(timeout_ms=_POLL_MS, max_records=_POLLED)
                 records = [
@@ -114,14 +116,20 @@ class TopicRecords:
                     consumer.pause(*(assigned[partition] for partition in passed))
                     open_ -= passed
                 if self._at != before:
-                    heard = time.monotonic()
-                elif time.monotonic() - heard > self._stall:
-                    raise self._stalled(min(open_))
+                    heard = asked = time.monotonic()
+                elif time.monotonic() - asked > min(self._stall, _TIMEOUT_S):
+                    asked = time.monotonic()
+                    self._refuse_standstill(min(open_), asked - heard)
                 if records:
                     yield _batch(records)
 
-    def _stalled(self, partition: int) -> BrokerError:
-        return BrokerError(
+    def _refuse_standstill(self, partition: int, seconds: float) -> None:
+        """A broker or a topic that is gone is not waited for, and any other not for ever."""
+        if topics.partition_count(self._bootstrap, self._topic) is None:
+            raise BrokerError(f"the topic {self._topic!r} was deleted while it was read")
+        if seconds < self._stall:
+            return
+        raise BrokerError(
             f"Kafka at {self._bootstrap} sends nothing more of the topic {self._topic!r} for {self._stall:g} s, at "
             f"offset {self._at[partition]} of {self._end[partition]} in partition {partition}: see the broker's log"
         )
@@ -147,6 +155,11 @@ class TopicRecords:
                 yield consumer, kafka.TopicPartition
             finally:
                 consumer.close()
+        except kafka.errors.UnsupportedCodecError as error:
+            raise MissingExtraError(
+                f"the topic {self._topic!r} is compressed, and what reads it is missing ({error}): pip install "
+                "'kafka-python[snappy,lz4,zstd]'"
+            ) from error
         except kafka.errors.KafkaError as error:
             raise BrokerError(
                 f"Kafka at {self._bootstrap} does not give the topic {self._topic!r} ({error}): see the broker's log"

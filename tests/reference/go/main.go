@@ -1,7 +1,8 @@
 // Answers questions about keys with a real Go client: "<hex key or null> <n>" in, one partition a profile out.
 //
-// The one argument names the client; `write CLIENT HOST:PORT TOPIC` sends keys to a topic instead. The first line out is its provenance in JSON, the second the names of its
-// profiles; after them comes one line for each line in, in order.
+// The one argument names the client; `write CLIENT HOST:PORT TOPIC` sends keys to a topic instead. The first line out
+// is the client's provenance in JSON, the second the names of its profiles; after them comes one line for each line
+// in, in order.
 package main
 
 import (

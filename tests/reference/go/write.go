@@ -1,3 +1,4 @@
+// Sends records with a real Go client: a line for each, "<hex key or null>".
 package main
 
 import (

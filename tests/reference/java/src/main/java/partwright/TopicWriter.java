@@ -1,3 +1,4 @@
+// Sends records with Kafka's Java client: a line for each, "<hex key or null>".
 package partwright;
 
 import java.io.BufferedReader;
