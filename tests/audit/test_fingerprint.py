@@ -220,6 +220,16 @@ def test_round_robin_is_told(keys: int) -> None:
         )
 
 
+def test_numbered_keys_agree_with_a_weak_hash_and_follow_none() -> None:
+    """String.hashCode of user-1, user-2, ... goes up by one as the numbers do: a sixth of a cycle agrees at n = 11."""
+    keys = [f"user-{row}" for row in range(3000)]
+    found = fingerprint(keys, [row % 12 for row in range(3000)])
+    assert (found.verdict, found.n, found.explained) == ("round-robin", 12, {})
+    draw = random.Random(SEED)
+    for places in ([row // 250 for row in range(3000)], [draw.randrange(12) for _ in keys]):
+        assert fingerprint(keys, places).verdict == "no-rule"
+
+
 def test_a_rule_of_ones_own_is_none() -> None:
     draw, keys = random.Random(SEED + 1), users(3000, 20_000)
     assert fingerprint(keys, [draw.randrange(12) for _ in keys]).verdict == "no-rule"

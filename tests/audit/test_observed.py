@@ -64,7 +64,7 @@ def test_any_batches_give_the_same(batches: list[list[tuple[Any, ...]]], pending
     # By time where there is one, and as they came otherwise.
     dated = sorted((record for record in records if record[2] is not None), key=lambda record: record[2])
     order = dated + [record for record in records if record[2] is None]
-    assert seen.order().to_pylist() == [partition for _, partition, _, _ in order]
+    assert seen.order()["partition"].to_pylist() == [partition for _, partition, _, _ in order]
 
 
 def test_of_too_many_keys_the_same_are_kept_whatever_the_parts() -> None:
@@ -103,11 +103,11 @@ def test_the_earliest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Observed()
     for start in (50, 0, 100):
         add(seen, [(b"a", time, time, None) for time in range(start, start + 50)])
-    assert seen.order().to_pylist() == list(range(10))
+    assert seen.order()["partition"].to_pylist() == list(range(10))
     undated = Observed()
     for start in (50, 0):
         add(undated, [(b"a", place, None, None) for place in range(start, start + 50)])
-    assert undated.order().to_pylist() == list(range(50, 60))
+    assert undated.order()["partition"].to_pylist() == list(range(50, 60))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Write = Callable[[str, Sequence[bytes | None]], None]
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 N = 12

@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from partwright.audit.answer import Answers, Fingerprint
 from partwright.audit.columns import columns
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 
 __all__ = ["fingerprint", "judge"]
 
-# The share of records that follow a cycle, where there is one, and how many turns show one.
+# Partitions are taken in turn where all have had as many turns at this share of the times; and how many turns show it.
 _CYCLE = 0.98
 _TURNS = 5
 # No better explanation is looked for where so little is unexplained.
 _EXPLAINED = 0.01
+# Keys that are numbered agree with weak hashes more often than by chance: a rule that leaves as much is none.
+_BY_STRUCTURE = 0.75
 
 
 def fingerprint(
@@ -105,10 +107,12 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
                 )
                 found.append(_by_rules(Answers(seen, bare_pairs, n, name), largest))
     best = min((each for each in found if each is not None), key=lambda each: each.unexplained, default=None)
-    if best is not None:
+    if best is not None and best.unexplained <= _EXPLAINED:
         return best
     if _is_cycle(seen, answers):
         return answers.without_writer("round-robin", n or largest + 1)
+    if best is not None and best.unexplained <= _BY_STRUCTURE:
+        return best
     return answers.without_writer("no-rule", n)
 
 
@@ -121,12 +125,25 @@ def _by_rules(answers: Answers, largest: int) -> Fingerprint | None:
 
 
 def _is_cycle(seen: Observed, answers: Answers) -> bool:
-    """Whether the records go round the partitions, with no regard to their keys."""
+    """Whether the partitions are taken in turn as time goes by, with no regard to the keys."""
     turns, order = len(seen.rows_in), seen.order()
     disregarded = len(answers.scattered) > 0 or answers.keys == seen.rows
-    if turns == 1 or len(order) < _TURNS * turns or not disregarded:
+    if turns == 1 or order.num_rows < _TURNS * turns or not disregarded:
         return False
-    again = pc.equal(order[turns:], order[:-turns])
-    # Records of one millisecond may stand in any order: then the partitions tell, which have as many records each.
-    level = max(seen.rows_in.values()) - min(seen.rows_in.values()) <= 1
-    return level or pc.sum(again).as_py() >= _CYCLE * len(again)
+    count_of = dict.fromkeys(seen.rows_in, 0)
+    # How many partitions have had so many records.
+    having = Counter({0: turns})
+    least, most, level, looked_at = 0, 0, 0, 0
+    times, partitions = order["time"].to_pylist(), order["partition"].to_pylist()
+    for time, partition, later in zip(times, partitions, [*times[1:], None], strict=True):
+        count = count_of[partition]
+        count_of[partition] += 1
+        having[count] -= 1
+        having[count + 1] += 1
+        most = max(most, count + 1)
+        least += not having[least]
+        # Records of one millisecond may stand in any order: after the last of them each has had as many turns.
+        if time is None or time != later:
+            looked_at += 1
+            level += most - least <= 1
+    return level >= _CYCLE * looked_at

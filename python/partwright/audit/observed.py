@@ -137,9 +137,9 @@ class Observed:
             self._tables = [self._kept(self._tables[0])]
         return self._tables[0]
 
-    def order(self) -> pa.Array:
-        """The partitions of the earliest records, in the order of their times; as they came where there are none."""
-        return self._earliest["partition"].combine_chunks()
+    def order(self) -> pa.Table:
+        """The times and partitions of the earliest records, in that order; as they came where there are no times."""
+        return self._earliest
 
     def _take(self, grouped: pa.Table) -> None:
         self._tables.append(self._kept(grouped) if self.is_sampled else grouped)
