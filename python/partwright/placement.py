@@ -25,6 +25,7 @@ from partwright.files.literals import FALSE, number
 from partwright.hashing import encode, partition_for_key
 from partwright.key_counter import KeyCounter
 from partwright.shown import short, shown_key
+from partwright.skew import Skew
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,6 +124,8 @@ class Placement:
         client: The client profile whose partitions are right.
         key_type: How a value becomes key bytes.
         show: How many of the records that are not where they belong are kept as examples.
+        max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
+        min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
 
     Attributes:
         rows: Rows seen.
@@ -135,7 +138,17 @@ class Placement:
         PartwrightError: n, the client or the key type is none.
     """
 
-    def __init__(self, n: int, client: str = "java", key_type: str | None = None, *, show: int = 10) -> None:
+    def __init__(
+        self,
+        n: int,
+        client: str = "java",
+        key_type: str | None = None,
+        *,
+        show: int = 10,
+        max_share: float | None = None,
+        min_used: float | None = None,
+    ) -> None:
+        self._contract = (max_share, min_used)
         self.misplaced = 0
         self.undetermined = 0
         self.examples: list[Example] = []
@@ -166,8 +179,23 @@ class Placement:
 
     @property
     def ok(self) -> bool:
-        """Whether every record is where the client puts it, as far as the client determines that."""
-        return not self.misplaced
+        """Whether every record is where the client puts it, as far as it determines that, and the contract holds."""
+        return not self.misplaced and not self.broken
+
+    @property
+    def skew(self) -> Skew:
+        """How evenly the partitions are filled."""
+        return Skew(self.n, self._rows_of, self._keys.keys_by_partition())
+
+    @property
+    def broken(self) -> list[str]:
+        """What of the contract on shares does not hold, a sentence each."""
+        return Skew(self.n, self._rows_of, None).broken(*self._contract)
+
+    @property
+    def has_contract(self) -> bool:
+        """Whether there is one."""
+        return self._contract != (None, None)
 
     @property
     def used(self) -> int:
@@ -257,6 +285,8 @@ class Placement:
             ],
             "examples": [asdict(example) for example in self.examples],
             "note": self.note,
+            "broken": self.broken,
+            **self.skew.to_dict(),
         }
 
     def _example(

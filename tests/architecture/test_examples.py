@@ -29,6 +29,7 @@ MODULES = [
     "partwright.cli.options",
     "partwright.pipeline.settings",
     "partwright.shown",
+    "partwright.skew",
     "partwright.key_counter",
     "partwright.placement",
     "partwright.files.formats",

@@ -92,6 +92,52 @@ def test_words_say_what_is_wrong_and_where(monkeypatch: pytest.MonkeyPatch, comm
     assert out.decode().endswith("not checked: no --partition was given\n")
 
 
+@pytest.mark.parametrize(
+    ("contract", "broken"),
+    [
+        (["--max-share", "50%"], []),
+        (["--max-share", "0.5", "--min-used", "20%"], []),
+        (["--max-share", "49.9%"], ["partition 4 has 50.0% of the rows, more than 49.9%"]),
+        (["--min-used", "0.3"], ["3 of 12 partitions have rows, fewer than 30% of them"]),
+        (
+            ["--max-share", "10%", "--min-used", "100%"],
+            [
+                "partition 4 has 50.0% of the rows, more than 10%",
+                "3 of 12 partitions have rows, fewer than 100% of them",
+            ],
+        ),
+    ],
+)
+@pytest.mark.parametrize("partition", [[], ["--partition", "p"]])
+def test_a_contract_on_shares_holds_or_not(
+    contract: list[str], broken: list[str], partition: list[str], command: Command
+) -> None:
+    keys, places = ["a", "a", "b", ""], [4, 4, 8, 9]
+    write("x.csv", {"k": keys, "p": places})
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, *partition, *contract, "--json")
+    found = json.loads(out)
+    assert (code, found["ok"], found["broken"]) == (int(bool(broken)), not broken, broken)
+    assert (found["misplaced"], found["largest_over_mean"], found["used"]) == (0, 6.0, 3)
+    assert found["heavy_keys"][0] == {"key": "a", "rows": 2, "partition": 4}
+    code, out, _ = command("check", "x.csv", "--key", "k", "-n", 12, *partition, *contract)
+    shown = out.decode()
+    assert code == int(bool(broken))
+    for sentence in broken:
+        assert f"✗ {sentence}\n" in shown
+    assert ("✓ the shares keep the contract\n" in shown) == (not broken)
+    assert "not checked: no" not in shown
+    assert "the largest partition has 6.00 times an even one's rows" in shown
+
+
+@pytest.mark.parametrize("share", ["5", "0", "0%", "101%", "-1%", "nan", "inf", "x", "", "5%%", "5 percent"])
+@pytest.mark.parametrize("option", ["--max-share", "--min-used"])
+def test_what_is_no_share_is_one_sentence(option: str, share: str, command: Command) -> None:
+    write("x.csv", ROWS)
+    code, out, err = command("check", "x.csv", "--key", "k", "-n", 12, option, share)
+    assert (code, out) == (2, b"")
+    assert err == f"partwright: {option} takes a share such as 5% or 0.05, not {share!r}\n"
+
+
 def test_rows_in_no_partition_are_told(command: Command) -> None:
     """As of a wrong -n, which is the likeliest slip."""
     write("x.csv", {"k": ["a", "b", "c", "c"], "p": [1, 7, 8, 9]})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.options import column_name, is_topic, topic_key_type
+from partwright.cli.options import column_name, is_topic, share, topic_key_type
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -51,6 +51,18 @@ __all__ = ["command"]
     help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
 )
 @click.option(
+    "--max-share",
+    callback=share,
+    metavar="P",
+    help="The share of the rows that a partition may have at most: 5% or 0.05.",
+)
+@click.option(
+    "--min-used",
+    callback=share,
+    metavar="P",
+    help="The share of the partitions that must have rows at least: 90% or 0.9.",
+)
+@click.option(
     "--show",
     type=click.IntRange(min=0),
     default=10,
@@ -66,6 +78,8 @@ def command(
     partition: str | None,
     client: str,
     key_type: str | None,
+    max_share: float | None,
+    min_used: float | None,
     show: int,
     as_json: bool,
 ) -> int:
@@ -76,23 +90,27 @@ def command(
 
     A record whose partition is null or no whole number from 0 to n-1 is misplaced. Where the client does not
     determine the partition, as java does not for a null key, any of them is right and null is too: such a record is
-    counted as undetermined. Rows are counted from 0, a header not at all. Without --partition nothing is checked: the
+    counted as undetermined. Rows are counted from 0, a header not at all. Without --partition no place is checked: the
     partitions' shares are shown as the client would make them.
 
+    --max-share and --min-used are a contract on the shares: where it does not hold, the exit code is 1, too.
+
     \b
-    Exit code: 0 every record is where it belongs, 1 one is not, 2 wrong use or bad input, 130 interrupted.
+    Exit code: 0 all is where it belongs and the contract holds, 1 not so, 2 wrong use or bad input, 130 interrupted.
 
     \b
     Examples:
       partwright check placed.csv --key customer -n 12 --partition partition
       partwright check kafka://127.0.0.1:9092/orders --client librdkafka
       partwright check ids.parquet --key id --key-type java:long -n 48 --json
+      partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90%
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
+    options = {"show": show, "max_share": max_share, "min_used": min_used}
     if is_topic(file):
-        found = _check_topic(file, key, partitions, partition, client, key_type, show)
+        found = _check_topic(file, key, partitions, partition, client, key_type, options)
         is_checked = True
     else:
-        found = _check_file(file, key, partitions, partition, client, key_type, show)
+        found = _check_file(file, key, partitions, partition, client, key_type, options)
         is_checked = partition is not None
     if as_json:
         click.echo(json.dumps(found.to_dict()))
@@ -110,7 +128,7 @@ def _check_file(
     partition: str | None,
     client: str,
     key_type: str | None,
-    show: int,
+    options: dict[str, Any],
 ) -> Placement:
     # Imported here alone: --help is there at once.
     from partwright.files import Wanted, open_records, text_type  # noqa: PLC0415
@@ -120,7 +138,7 @@ def _check_file(
         raise PartwrightError(f"say which column of {file!r} is the key, with --key")
     if partitions is None:
         raise PartwrightError(f"say how many partitions the topic of {file!r} has, with -n")
-    found = Placement(partitions, client, key_type, show=show)
+    found = Placement(partitions, client, key_type, **options)
     wanted = [Wanted(key, text_type(key_type))]
     if partition == key:
         raise PartwrightError(
@@ -142,7 +160,7 @@ def _check_topic(
     partition: str | None,
     client: str,
     key_type: str | None,
-    show: int,
+    options: dict[str, Any],
 ) -> Placement:
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
     from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
@@ -163,7 +181,7 @@ def _check_topic(
     records = TopicRecords(servers, topic)
     if partitions not in {None, records.partitions}:
         click.echo(f"the topic has {records.partitions} partitions, -n says {partitions}", err=True)
-    found = Placement(records.partitions if partitions is None else partitions, client, key_type, show=show)
+    found = Placement(records.partitions if partitions is None else partitions, client, key_type, **options)
     with reading(address) as read:
         for batch in records.batches():
             found.add(batch.keys, batch.partitions, batch.offsets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["column_name", "is_topic", "key_values", "topic_key_type"]
+__all__ = ["column_name", "is_topic", "key_values", "share", "topic_key_type"]
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
@@ -84,3 +85,22 @@ def topic_key_type(given: str | None) -> str | None:
             "confluent:strip-id to hash what is behind a schema's id"
         )
     return given
+
+
+def share(ctx: click.Context, option: click.Parameter, given: str | None) -> float | None:
+    """A share, 0 to 1, of its percent or its fraction.
+
+    Raises:
+        PartwrightError: It is none.
+    """
+    del ctx
+    if given is None:
+        return None
+    number, percent, rest = given.partition("%")
+    try:
+        found = float(number) / (100 if percent else 1)
+    except ValueError:
+        found = math.nan
+    if rest or not 0 < found <= 1:
+        raise PartwrightError(f"{option.opts[0]} takes a share such as 5% or 0.05, not {given!r}")
+    return found

@@ -1,0 +1,125 @@
+"""How evenly records and keys lie on partitions, and whether that keeps a contract.
+
+>>> skew = Skew(3, {0: 90, 1: 5, 2: 5}, {0: 10, 1: 12, 2: 8})
+>>> round(skew.largest_over_mean, 2), skew.broken(max_share=0.5, min_used=None)
+(2.7, ['partition 0 has 90.0% of the rows, more than 50%'])
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Skew"]
+
+
+@dataclass(frozen=True)
+class Skew:
+    """How evenly partitions are filled.
+
+    Attributes:
+        n: How many partitions there are.
+        rows_in: Rows by partition; those without any may be left out.
+        keys_in: Different keys by partition, the same; None where they were not counted.
+    """
+
+    n: int
+    rows_in: Mapping[int, int]
+    keys_in: Mapping[int, int] | None
+
+    @property
+    def used(self) -> int:
+        """How many partitions have rows."""
+        return sum(1 for rows in self.rows_in.values() if rows)
+
+    @property
+    def largest_share(self) -> float:
+        """The largest partition's share of the rows, 0 to 1."""
+        return max(self.rows_in.values(), default=0) / (sum(self.rows_in.values()) or 1)
+
+    @property
+    def largest_over_mean(self) -> float:
+        """The largest partition's rows over those of an even one; 1 is even."""
+        return self.largest_share * self.n
+
+    @property
+    def expected_used(self) -> float | None:
+        """How many partitions so many keys use by chance, each key in any of them; None without keys."""
+        if self.keys_in is None:
+            return None
+        # By logarithms, for n may be large and the keys few.
+        return (
+            self.n * -math.expm1(sum(self.keys_in.values()) * math.log1p(-1 / self.n)) if self.n > 1 else 1.0
+        )
+
+    @property
+    def chi_square(self) -> float | None:
+        """Pearson's statistic of the different keys by partition against an even spread; None without keys."""
+        if not self.keys_in or not sum(self.keys_in.values()):
+            return None
+        even = sum(self.keys_in.values()) / self.n
+        # A partition without keys adds what is even.
+        return sum((keys - even) ** 2 / even for keys in self.keys_in.values()) + even * (
+            self.n - len(self.keys_in)
+        )
+
+    @property
+    def p_value(self) -> float | None:
+        """How probable it is that a good hash spreads so many keys as unevenly, or more; None where nobody can say.
+
+        By Wilson and Hilferty's approximation, off by a tenth of itself at most; not with fewer than five keys to a
+        partition, where the statistic says little.
+        """
+        statistic = self.chi_square
+        if (
+            statistic is None
+            or self.keys_in is None
+            or self.n < _TWO
+            or sum(self.keys_in.values()) < _FEWEST * self.n
+        ):
+            return None
+        freedom = self.n - 1
+        spread = 2 / (9 * freedom)
+        deviation = ((statistic / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+        return math.erfc(deviation / math.sqrt(2)) / 2
+
+    def broken(self, max_share: float | None, min_used: float | None) -> list[str]:
+        """What of a contract does not hold, a sentence each.
+
+        Args:
+            max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
+            min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
+        """
+        found = []
+        if max_share is not None and self.largest_share > max_share:
+            largest = max(self.rows_in, key=lambda partition: (self.rows_in[partition], -partition))
+            found.append(
+                f"partition {largest} has {self.largest_share:.1%} of the rows, more than {_percent(max_share)}"
+            )
+        if min_used is not None and self.used < min_used * self.n:
+            found.append(
+                f"{self.used} of {self.n} partitions have rows, fewer than {_percent(min_used)} of them"
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "largest_over_mean": self.largest_over_mean,
+            "expected_used": self.expected_used,
+            "chi_square": self.chi_square,
+            "p_value": self.p_value,
+        }
+
+
+_TWO = 2
+# As is usual for the statistic.
+_FEWEST = 5
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.10g}%"
