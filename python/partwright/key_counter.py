@@ -94,6 +94,10 @@ class KeyCounter:
             for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
         ]
 
+    def table(self) -> pa.Table | None:
+        """A row for each key in each partition: partition, key, rows; None where they were too many."""
+        return self._merge()
+
     def _merge(self) -> pa.Table | None:
         """All that was counted, in one table; None where it is too much."""
         if self.is_over:

@@ -19,6 +19,7 @@ MODULES = [
     "partwright.audit.columns",
     "partwright.audit.fingerprint",
     "partwright.audit.observed",
+    "partwright.audit.resize",
     "partwright.audit.rules",
     "partwright.audit.transforms",
     "partwright.clients",

@@ -246,7 +246,7 @@ ARROWS: dict[str, set[str]] = {
     "skew": set(),
     "key_counter": set(),
     "files": {"errors"},
-    "audit": {"hashing", "clients", "errors", "files", "placement"},
+    "audit": {"hashing", "clients", "errors", "files", "placement", "key_counter", "shown"},
     "placement": {"hashing", "errors", "files", "key_counter", "shown", "skew"},
     "spark": {"hashing", "errors", "jars", "java"},
     "kafka": {"hashing", "errors", "folders", "jars", "java"},

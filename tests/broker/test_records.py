@@ -9,11 +9,13 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 
 import partwright as pw
+from partwright.audit.resize import Resize
 from partwright.errors import BrokerError, MissingExtraError
 from partwright.kafka import records, topics
 from partwright.kafka.records import TopicRecords
@@ -87,6 +89,24 @@ def test_what_is_elsewhere_is_shown(broker: EmbeddedKafka) -> None:
         f"  partition {elsewhere}, offset 0: key a is in partition {elsewhere}, java puts it into {belongs}\n"
         "partwright fingerprint says which client put them there.\n"
     )
+
+
+def test_what_a_topic_would_move_is_said(broker: EmbeddedKafka) -> None:
+    topics.create_topic(broker.bootstrap_servers, "moves", 5)
+    keys = [f"key {row % 300}" for row in range(1000)]
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for key in keys:
+            producer.send("moves", b"v", key=key.encode())
+    address = f"kafka://{broker.bootstrap_servers}/moves"
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", "resize", address, "--to", "10", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    plan = Resize(5, 10)
+    plan.add(pa.array(keys))
+    assert json.loads(done.stdout) == plan.to_dict()
 
 
 def test_an_empty_topic_is_sound(broker: EmbeddedKafka) -> None:

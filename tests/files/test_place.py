@@ -470,7 +470,7 @@ def test_a_null_key_has_the_partition_that_the_client_gives_it(
     assert command(*place())[1] == b"k,v,partition\na,1,\n,2,5\n"
 
 
-@pytest.mark.parametrize("name", ["place", "check", "fingerprint", "run", "which"])
+@pytest.mark.parametrize("name", ["place", "check", "fingerprint", "resize", "run", "which"])
 def test_help_has_examples_a_line_each(name: str, command: Command) -> None:
     code, out, _ = command(name, "--help")
     assert code == 0

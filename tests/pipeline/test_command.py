@@ -98,7 +98,10 @@ def test_the_demo_is_proven() -> None:
         (["run", "--conf", "spark"], "--conf takes NAME=VALUE, not 'spark'"),
         (["run", "--to", "kafka://127.0.0.1:9"], "no Kafka answers at 127.0.0.1:9"),
         (["run", "--nonsense"], "No such option"),
-        (["fly"], "there is no command 'fly': there are broker, check, fingerprint, place, run, which"),
+        (
+            ["fly"],
+            "there is no command 'fly': there are broker, check, fingerprint, place, resize, run, which",
+        ),
         (["plcae"], "there is no command 'plcae': did you mean place?"),
     ],
 )

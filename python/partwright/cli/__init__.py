@@ -25,6 +25,7 @@ _COMMANDS = {
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
     "place": "Add to each record of a file the partition that a client gives it.",
+    "resize": "What moves when a topic gets another number of partitions?",
     "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",
     "which": "Where each client puts a key, and why.",
 }
