@@ -96,7 +96,8 @@ def command(
     --max-share and --min-used are a contract on the shares: where it does not hold, the exit code is 1, too.
 
     \b
-    Exit code: 0 all is where it belongs and the contract holds, 1 not so, 2 wrong use or bad input, 130 interrupted.
+    Exit code: 0 all is where it belongs and the contract holds, 1 it is not,
+    2 wrong use or bad input, 130 interrupted.
 
     \b
     Examples:
