@@ -21,6 +21,7 @@ MODULES = [
     "partwright.audit.observed",
     "partwright.audit.resize",
     "partwright.audit.rules",
+    "partwright.audit.shares",
     "partwright.audit.transforms",
     "partwright.clients",
     "partwright.java",

@@ -335,5 +335,184 @@ def test_the_answer_is_json() -> None:
         "last_timestamp_before",
         "first_timestamp_after",
         "first_offset_after",
+        "steps",
     }
     assert answer["scattered"][0] == {"key_hex": b"user-0".hex(), "partitions": list(found.scattered[0][1])}
+
+
+UNIQUE = [f"{random.Random(row).getrandbits(64):x}" for row in range(12_000)]
+
+
+@pytest.mark.parametrize("keys", [4, 5, 1000, 1001])
+def test_keys_that_begin_with_zeros_may_be_any_number(keys: int) -> None:
+    """An even number of them was too much for a slice without an end."""
+    names = [f"{row:05}" for row in range(keys)]
+    whole = [b"\0\0\0\0\x07" + name.encode() for name in names]
+    found = fingerprint(whole, placed(names, 12), n=12)
+    assert (found.verdict, found.key_transform) == ("one-writer", "confluent:strip-id")
+    anywhere = [row * 7 // 3 % 5 for row in range(keys)]
+    assert fingerprint(pa.array(range(keys), pa.int64()), anywhere, key_type="java:long").family == ()
+
+
+def test_two_schemas_before_one_key_scatter_nothing() -> None:
+    names = [f"user-{row}" for row in range(501)]
+    whole = [b"\0\0\0\0" + bytes([schema]) + name.encode() for schema in (7, 8) for name in names]
+    found = fingerprint(whole, placed(names, 12) * 2)
+    assert (found.verdict, found.key_transform, found.keys, found.scattered_keys) == (
+        "one-writer",
+        "confluent:strip-id",
+        501,
+        0,
+    )
+
+
+@pytest.mark.parametrize("rows", [6000, 6500, 12_000])
+@pytest.mark.parametrize("turns", [2, 5, 10, 12])
+def test_what_goes_by_turns_is_not_sampled_by_turns(rows: int, turns: int) -> None:
+    places = [row % turns for row in range(rows)]
+    for n in (None, turns):
+        found = fingerprint(UNIQUE[:rows], places, range(rows), n=n)
+        assert (found.verdict, found.n) == ("round-robin", turns)
+    # Without the number a rule of numbers is not seen either, and nothing is undecided.
+    numbers = [str(row) for row in range(rows)] * 2
+    assert fingerprint(numbers, places * 2, n=turns).verdict in {"no-rule", "one-writer", "mixture"}
+
+
+def test_shares_of_rules_that_agree_often() -> None:
+    """Two sorts of FNV-1a agree on half of the keys, and 12 and 24 partitions do."""
+    draw = random.Random(SEED + 2)
+    for clients, weights in (
+        (["sarama", "sarama:reference", "java"], [70, 10, 20]),
+        (["java", "librdkafka", "sarama", "kafkajs:legacy"], [25, 25, 25, 25]),
+    ):
+        places = zip(*(placed(UNIQUE, 12, client) for client in clients), strict=True)
+        found = fingerprint(UNIQUE, [draw.choices(each, weights)[0] for each in places], n=12)
+        assert found.verdict == "mixture"
+        wanted = {client: weight / sum(weights) for client, weight in zip(clients, weights, strict=True)}
+        for name, share in found.shares.items():
+            (client,) = [client for client in clients if name in family_of(client)]
+            assert share == pytest.approx(wanted[client], abs=0.02)
+        assert len(found.shares) == len(clients)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_topic_that_grew_twice_has_its_steps(dated: bool) -> None:
+    keys = [f"user-{row}" for row in range(3000)]
+    partitions = placed(keys, 6) + placed(keys, 12) + placed(keys, 24)
+    found = fingerprint(keys * 3, partitions, range(9000) if dated else None)
+    assert (found.verdict, found.n, found.shares) == ("n-change", 24, {"java": pytest.approx(1.0)})
+    assert found.change is not None
+    assert (found.change.steps, found.change.before, found.change.after) == ((6, 12, 24), 12, 24)
+    if dated:
+        assert found.change.last_timestamp_before is not None
+        assert found.change.first_timestamp_after is not None
+        assert 5950 < found.change.last_timestamp_before < 6000 <= found.change.first_timestamp_after < 6050
+
+
+def test_a_topic_that_was_made_anew_with_fewer_is_told_in_its_order() -> None:
+    keys = [f"user-{row}" for row in range(3000)]
+    found = fingerprint(keys * 2, placed(keys, 24) + placed(keys, 12), range(6000))
+    assert found.change is not None
+    assert (found.verdict, found.change.before, found.change.after) == ("n-change", 24, 12)
+
+
+def test_two_numbers_at_the_same_time_are_a_mixture() -> None:
+    """As of a producer that has the number of partitions in its code."""
+    keys = users(3000, 8000)
+    pairs = zip(placed(keys, 12), placed(keys, 24), strict=True)
+    found = fingerprint(keys, [pair[row % 2] for row, pair in enumerate(pairs)], range(8000))
+    assert (found.verdict, found.change) == ("mixture", None)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.002, 0.01])
+@pytest.mark.parametrize("overlap", [0, 3, 40])
+def test_a_change_stands_a_few_that_are_late(noise: float, overlap: int) -> None:
+    """As of a rolling deployment, and of records that somebody put somewhere."""
+    draw, keys = random.Random(SEED + 3), [f"user-{row}" for row in range(3000)]
+    for after in (placed(keys, 12, "librdkafka"), placed(keys, 24)):
+        places = [
+            draw.randrange(12) if draw.random() < noise else place for place in placed(keys, 12) + after
+        ]
+        times = list(range(6000))
+        for late in range(overlap):
+            times[2999 - 2 * late] = 3000 + 3 * late
+        found = fingerprint(keys * 2, places, times)
+        assert found.verdict == ("n-change" if max(after) > 11 else "writer-change")
+        assert found.change is not None
+        assert found.change.last_timestamp_before is not None
+        assert found.change.first_timestamp_after is not None
+        assert abs(found.change.last_timestamp_before - 3000) < 40 + 4 * overlap
+        assert abs(found.change.first_timestamp_after - 3000) < 40 + 4 * overlap
+
+
+@pytest.mark.parametrize("producers", [2, 3, 5])
+def test_several_producers_that_take_turns_are_round_robin(producers: int) -> None:
+    draw, keys = random.Random(SEED + 4), users(300, 20_000)
+    next_ = [draw.randrange(12) for _ in range(producers)]
+    places = []
+    for _ in keys:
+        producer = draw.randrange(producers)
+        next_[producer] += 1
+        places.append(next_[producer] % 12)
+    assert fingerprint(keys, places, range(20_000)).verdict == "round-robin"
+    assert fingerprint(keys, [draw.randrange(12) for _ in keys], range(20_000)).verdict == "no-rule"
+
+
+def test_round_robin_with_a_null_key_a_deleted_head_and_jitter() -> None:
+    draw, keys = random.Random(SEED + 5), users(300, 20_000)
+    places = [row % 12 for row in range(20_000)]
+    assert fingerprint([*UNIQUE[:1000], None], places[:1001], range(1001), n=12).verdict == "round-robin"
+    kept = [row for row in range(20_000) if row // 12 >= places[row] * 3]
+    found = fingerprint([keys[row] for row in kept], [places[row] for row in kept], kept)
+    assert found.verdict == "round-robin"
+    jitter = [2 * row + draw.randrange(10) for row in range(20_000)]
+    assert fingerprint(keys, places, jitter).verdict == "round-robin"
+
+
+def test_a_heavy_key_elsewhere_hides_no_rule() -> None:
+    keys = [f"user-{row}" for row in range(3000)]
+    salted = (placed(["hot"], 12)[0] + 1) % 12
+    found = fingerprint(["hot"] * 27_000 + keys, [salted] * 27_000 + placed(keys, 12), n=12)
+    assert found.verdict == "mixture"
+    assert found.shares == {"java": pytest.approx(0.1, abs=0.01)}
+    assert found.unexplained == pytest.approx(0.9, abs=0.01)
+
+
+@pytest.mark.parametrize("client", ["librdkafka:murmur2", "librdkafka:fnv1a", "librdkafka:consistent"])
+def test_null_keys_of_a_topic_that_grew_rule_nobody_out_who_hashes_them(client: str) -> None:
+    keys = [*(f"user-{row}" for row in range(1000)), *[None] * 100]
+    places = [place for n in (6, 9) for place in pw.partition_for_key(keys, n, client).to_pylist()]
+    found = fingerprint(keys * 2, places, range(len(places)))
+    assert found.verdict == "n-change"
+    assert client in found.family
+
+
+@pytest.mark.parametrize("client", ["sarama:crc32", "librdkafka", "java", "sarama"])
+def test_few_keys_and_empty_ones_leave_who_wrote_them(client: str) -> None:
+    for key in ("0000000000", "x", "TT0124"):
+        names = [key] + [""] * 5
+        places = [
+            3 if place is None else place for place in pw.partition_for_key(names, 8, client).to_pylist()
+        ]
+        found = fingerprint(names, places, n=8)
+        assert client in found.family
+        assert found.n == 8
+
+
+def test_microseconds_and_nanoseconds_are_times() -> None:
+    keys = users(100, 500)
+    stamps = [f"2026-01-01T10:00:{row // 10:02}.{row % 10}00123" for row in range(500)]
+    assert fingerprint(keys, placed(keys, 12), [f"{stamp}456" for stamp in stamps]).verdict == "one-writer"
+    assert fingerprint(keys, placed(keys, 12), stamps).verdict == "one-writer"
+
+
+def test_offsets_that_are_none_are_refused() -> None:
+    with pytest.raises(pw.PartwrightError, match="row 1 has the offset 'x', which is no whole number"):
+        fingerprint(["a", "b"], [1, 2], offsets=["7", "x"])
+
+
+def test_of_few_numbered_keys_no_absurd_number_of_partitions_is_found() -> None:
+    for start in range(12):
+        keys = [f"k{row}" for row in range(1, 7)]
+        found = fingerprint(keys, [(row + start) % 12 for row in range(1, 7)])
+        assert found.verdict != "one-writer" or (found.n or 0) < 60

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright.audit.change import Change, Parting, parting
 from partwright.audit.rules import Writer, follows, rules
+from partwright.audit.shares import Pattern, shares
 from partwright.clients import clients
 from partwright.errors import PartwrightError
 from partwright.files.literals import FALSE, TRUE, number
@@ -20,38 +23,12 @@ if TYPE_CHECKING:
 
     from partwright.audit.observed import Observed
 
-__all__ = ["Answers", "Change", "Fingerprint"]
+__all__ = ["Answers", "Fingerprint"]
 
 # The share of records that no rule explains, where there is one writer all the same.
 _UNEXPLAINED = 0.01
 _EXAMPLES = 5
-
-
-@dataclass(frozen=True)
-class Change:
-    """When a topic's writer or its number of partitions changed.
-
-    Attributes:
-        kind: `n` or `writer`.
-        before: The number of partitions, or the writer's profile, before.
-        after: The same after.
-        last_timestamp_before: That of the last record which only the former explains; None without timestamps.
-        first_timestamp_after: That of the first record which only the latter explains; None without timestamps.
-        first_offset_after: By partition, the offset of the first record which only the latter explains; empty
-            without offsets.
-    """
-
-    kind: str
-    before: int | str
-    after: int | str
-    last_timestamp_before: int | None
-    first_timestamp_after: int | None
-    first_offset_after: dict[int, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        names = {"before": "from", "after": "to"}
-        return {names.get(name, name): value for name, value in asdict(self).items()}
+_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -133,22 +110,31 @@ class Answers:
         """Some rules are left, or one is left by chance."""
         numbers = {each.n for each in left}
         n = numbers.pop() if len(numbers) == 1 else self.n
-        families = {name for each in left for name in self._family(each)}
+        families = {each.client for each in left if self._null_keys_fit(each.client, [each])}
         family = tuple(name for name in _names() if name in families)
         return self._made("undecided", n, family=family, explained={} if n is None else self._explained(n))
 
+    def unexplained_pairs(self, writers: Sequence[Writer]) -> float:
+        """The share of the pairs that no writer explains, however many records each of them has."""
+        followed = functools.reduce(pc.or_, (self._followed(writer) for writer in writers))
+        some: int = pc.sum(followed).as_py()
+        return 1 - some / len(followed)
+
     def by(self, writers: Sequence[Writer]) -> Fingerprint:
         """Some writers are seen."""
-        alone = {writer: self._rows(self._alone(writer, writers)) for writer in writers}
-        # What another writer has alone by chance only is none.
-        writers = [writer for writer in writers if alone[writer]]
-        unexplained = self._unexplained(writers)
-        shares: dict[str, float] = {}
-        for writer in writers:
-            name = self._family(writer)[0]
-            part = alone[writer] / sum(alone.values())
-            shares[name] = shares.get(name, 0.0) + (1 - unexplained) * part
-        change = self._change(writers)
+        found, unexplained = self._shares(writers)
+        # What is some writer's by less than a record is no writer's.
+        rows = pc.sum(self.pairs["rows"]).as_py()
+        writers = [
+            writer for writer, share in zip(writers, found, strict=True) if share * rows >= 1
+        ] or writers[:1]
+        found, unexplained = self._shares(writers)
+        families = {writer: self._family(writer, writers) for writer in writers}
+        by_name: dict[str, float] = {}
+        for writer, share in zip(writers, found, strict=True):
+            name = families[writer][0]
+            by_name[name] = by_name.get(name, 0.0) + share
+        change = self._change(writers, families)
         verdict = "one-writer" if len(writers) == 1 and unexplained <= _UNEXPLAINED else "mixture"
         if change is not None:
             verdict = f"{change.kind}-change"
@@ -156,54 +142,69 @@ class Answers:
         return self._made(
             verdict,
             last.n,
-            family=self._family(last),
-            shares=shares,
+            family=families[last],
+            shares=by_name,
             change=change,
             explained=self._explained(last.n),
             deciding_keys=self._deciding(last),
             unexplained=unexplained,
         )
 
-    def _unexplained(self, writers: Sequence[Writer]) -> float:
-        found = [follows(self.pairs, writer) for writer in writers]
-        followed = functools.reduce(pc.or_, (pc.fill_null(each, FALSE) for each in found))
-        determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
-        rows = self._rows(determined)
-        unexplained = 1 - self._rows(followed) / rows if rows else 0.0
-        # Of what follows no rule, each writer's agrees with one of n by chance.
-        by_chance = sum(1 / writer.n for writer in writers)
-        return min(1.0, unexplained / (1 - by_chance)) if by_chance < 1 else unexplained
+    def _followed(self, writer: Writer) -> Any:  # noqa: ANN401 - an Arrow column
+        following = follows(self.pairs, writer)
+        return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
 
-    def _alone(self, writer: Writer, writers: Sequence[Writer]) -> Any:  # noqa: ANN401 - an Arrow column
+    def _shares(self, writers: Sequence[Writer]) -> tuple[list[float], float]:
+        """The share of each writer of the records that one of them puts somewhere, and that of none."""
+        found = [follows(self.pairs, writer) for writer in writers]
+        determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
+        names = [f"writer {place}" for place in range(len(found))]
+        table = pa.table(
+            [*(pc.fill_null(each, FALSE) for each in found), self.pairs["rows"]], [*names, "rows"]
+        )
+        grouped = table.filter(determined).group_by(names, use_threads=False)
+        patterns = [
+            Pattern(tuple(row[name] for name in names), row["rows_sum"], row["count_all"])
+            for row in grouped.aggregate([("rows", "sum"), ([], "count_all")]).to_pylist()
+        ]
+        return shares(patterns, len(writers), max(writer.n for writer in writers))
+
+    def _alone(self, writer: Writer, writers: Sequence[Writer]) -> pa.Table:
         """The pairs that one of several writers alone explains."""
-        alone = pc.fill_null(follows(self.pairs, writer), FALSE)
+        alone = self._followed(writer)
         for other in writers:
             if other != writer:
-                alone = pc.and_not(alone, pc.fill_null(follows(self.pairs, other), FALSE))
-        return alone
+                alone = pc.and_not(alone, self._followed(other))
+        return self.pairs.filter(alone)
 
-    def _change(self, writers: Sequence[Writer]) -> Change | None:
-        """From one writer or n to another, if there are two and one came after the other."""
-        try:
-            a, b = writers
-        except ValueError:
+    def _change(self, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]) -> Change | None:
+        """From one writer or n to another, if each came after another."""
+        if len(writers) == 1:
             return None
-        spans = {writer: _Span(self.pairs.filter(self._alone(writer, writers))) for writer in writers}
-        if a.n != b.n:
-            # It only grows.
-            before, after = sorted(writers, key=lambda writer: writer.n)
-            return self._changed("n", before.n, after.n, spans[before], spans[after])
-        for before, after in ((a, b), (b, a)):
-            if spans[before].is_before(spans[after]):
-                names = (self._family(before)[0], self._family(after)[0])
-                return self._changed("writer", *names, spans[before], spans[after])
-        return None
+        alone = {writer: self._alone(writer, writers) for writer in writers}
+        dated = all(each["first"].null_count < len(each) for each in alone.values())
+        if dated:
+            order = sorted(writers, key=lambda writer: _middle(alone[writer]))
+        else:
+            # n only grows; who wrote first is told by the offsets.
+            order = sorted(writers, key=lambda writer: writer.n)
+        kind = "n" if len({writer.n for writer in writers}) == len(writers) else "writer"
+        parted = [parting(alone[a], alone[b]) for a, b in pairwise(order)]
+        if None in parted and kind == "writer" and not dated and len(order) == _TWO:
+            order = order[::-1]
+            parted = [parting(alone[a], alone[b]) for a, b in pairwise(order)]
+        if None in parted and (dated or kind == "writer"):
+            return None
+        last = parted[-1] or Parting(None, None, {})
+        if kind == "n":
+            steps: tuple[int | str, ...] = tuple(writer.n for writer in order)
+        else:
+            steps = tuple(families[writer][0] for writer in order)
+        return Change(
+            kind, steps[-2], steps[-1], last.last_before, last.first_after, last.first_offsets, steps
+        )
 
-    @staticmethod
-    def _changed(kind: str, before: int | str, after: int | str, former: _Span, latter: _Span) -> Change:
-        return Change(kind, before, after, former.last, latter.first, latter.first_offsets)
-
-    def _family(self, writer: Writer) -> tuple[str, ...]:
+    def _family(self, writer: Writer, writers: Sequence[Writer]) -> tuple[str, ...]:
         """The profiles that explain all that a writer explains, and put nothing elsewhere that it leaves open."""
         own = follows(self.pairs, writer)
         names = []
@@ -213,14 +214,23 @@ class Answers:
                 continue
             elsewhere = pc.fill_null(pc.invert(other), FALSE)
             against = pc.any(pc.and_(pc.fill_null(own, TRUE), elsewhere), min_count=0).as_py()
-            right, determined = self._null_keys(name, writer.n)
-            if not against and right == determined:
+            if not against and self._null_keys_fit(name, writers):
                 names.append(name)
         return tuple(names) or (writer.client,)
 
+    def _null_keys_fit(self, client: str, writers: Sequence[Writer]) -> bool:
+        """Whether null keys are where a client that hashes them puts them, now or when the topic had another n."""
+        places = {place for each in writers if (place := _place_of_null(client, each.n)) is not None}
+        if not places or not self.seen.null_keys:
+            return True
+        right = sum(self.seen.null_keys_in[place] for place in places)
+        # Of several writers the others may have put null keys anywhere.
+        several = len({each.client for each in writers}) > 1
+        return right > 0 if several else right == self.seen.null_keys
+
     def _null_keys(self, client: str, n: int) -> tuple[int, int]:
         """How many null keys are where a client puts them, of how many that it puts somewhere."""
-        place = partition_for_key(pa.array([None], pa.binary()), n, client)[0].as_py()
+        place = _place_of_null(client, n)
         return (0, 0) if place is None else (self.seen.null_keys_in[place], self.seen.null_keys)
 
     def _explained(self, n: int) -> dict[str, tuple[int, int]]:
@@ -285,28 +295,19 @@ class Answers:
         return key.as_py(), tuple(sorted(places.to_pylist()))
 
 
-class _Span:
-    """From when to when some pairs have records, in time and in each partition."""
+def _place_of_null(client: str, n: int) -> int | None:
+    place: int | None = partition_for_key(pa.array([None], pa.binary()), n, client)[0].as_py()
+    return place
 
-    def __init__(self, pairs: pa.Table) -> None:
-        self.first: int | None = pc.min(pairs["first"]).as_py()
-        self.last: int | None = pc.max(pairs["last"]).as_py()
-        by_partition = pairs.group_by("partition", use_threads=False).aggregate(
-            [("first_offset", "min"), ("last_offset", "max")]
-        )
-        rows = [row for row in by_partition.to_pylist() if row["first_offset_min"] is not None]
-        self.first_offsets: dict[int, int] = {
-            row["partition"]: row["first_offset_min"]
-            for row in sorted(rows, key=lambda row: row["partition"])
-        }
-        self.last_offsets: dict[int, int] = {row["partition"]: row["last_offset_max"] for row in rows}
 
-    def is_before(self, other: _Span) -> bool:
-        """Whether it ends before another begins: by the times, or by the offsets of the partitions that both have."""
-        if self.last is not None and other.first is not None:
-            return self.last <= other.first
-        both = self.last_offsets.keys() & other.first_offsets.keys()
-        return bool(both) and all(self.last_offsets[each] < other.first_offsets[each] for each in both)
+def _middle(pairs: pa.Table) -> float:
+    """The middle of some pairs' times, by their rows."""
+    times = pairs.filter(pc.is_valid(pairs["first"]))
+    weighted = pc.multiply(
+        pc.add(times["first"].cast(pa.float64()), times["last"].cast(pa.float64())), times["rows"]
+    )
+    middle: float = pc.sum(weighted).as_py() / (pc.sum(times["rows"]).as_py() or 1)
+    return middle
 
 
 def _names() -> list[str]:

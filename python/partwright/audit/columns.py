@@ -65,13 +65,23 @@ def columns(
         key_bytes,
         places,
         unknown if timestamps is None else milliseconds(_array(timestamps), first_row),
-        unknown if offsets is None else whole_numbers(_array(offsets)),
+        unknown if offsets is None else _offsets(_array(offsets), first_row),
     )
     for name, column in zip(found._fields[1:], found[1:], strict=True):
         if len(column) != len(key_bytes):
             raise PartwrightError(
                 f"there are {len(key_bytes)} keys and {len(column)} {name}: give as many of each"
             )
+    return found
+
+
+def _offsets(given: Any, first_row: int) -> pa.Array:  # noqa: ANN401 - an Arrow column
+    found = whole_numbers(given)
+    wrong = pc.and_(pc.is_null(found), pc.is_valid(given))
+    for row in pc.indices_nonzero(wrong)[:1].to_pylist():
+        raise PartwrightError(
+            f"row {first_row + row} has the offset {given[row].as_py()!r}, which is no whole number"
+        )
     return found
 
 
@@ -89,7 +99,7 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 -
     if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
         return column.cast(pa.int64())
     if pa.types.is_timestamp(column.type):
-        return column.cast(pa.timestamp("ms", column.type.tz), safe=False).cast(pa.int64())
+        return _floor(column)
     try:
         text = column.cast(pa.string())
         whole = pc.match_substring_regex(text, "^-?[0-9]{1,18}$")
@@ -97,14 +107,18 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 -
         numbers = pc.if_else(whole, text, none).cast(pa.int64())
         others = pc.if_else(whole, none, text)
         zoned = pc.match_substring_regex(others, "(?:Z|[-+][0-9]{2}:?[0-9]{2})$")
-        plain = pc.if_else(zoned, none, others).cast(pa.timestamp("ms"))
-        there = pc.if_else(zoned, others, none).cast(pa.timestamp("ms", "UTC"))
-        return pc.coalesce(numbers, plain.cast(pa.int64()), there.cast(pa.int64()))
+        plain = pc.if_else(zoned, none, others).cast(pa.timestamp("ns"))
+        there = pc.if_else(zoned, others, none).cast(pa.timestamp("ns", "UTC"))
+        return pc.coalesce(numbers, _floor(plain), _floor(there))
     except pa.ArrowException as error:
         raise PartwrightError(
             f"the timestamps from row {first_row} on are no times ({str(error).splitlines()[0]}): they are whole "
             "numbers of milliseconds, or text such as 2026-01-31T12:00:00Z"
         ) from error
+
+
+def _floor(times: Any) -> Any:  # noqa: ANN401 - an Arrow column of timestamps
+    return times.cast(pa.timestamp("ms", times.type.tz), safe=False).cast(pa.int64())
 
 
 def _array(values: Any) -> Any:  # noqa: ANN401 - whatever Arrow makes a column of

@@ -8,14 +8,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from partwright.audit.answer import Answers, Fingerprint
 from partwright.audit.columns import columns
-from partwright.audit.observed import Observed
+from partwright.audit.observed import Observed, merged
 from partwright.audit.rules import find_writers
 from partwright.audit.transforms import TRANSFORMS
 from partwright.errors import PartwrightError
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["fingerprint", "judge"]
 
 # Partitions are taken in turn where all have had as many turns at this share of the times; and how many turns show it.
-_CYCLE = 0.98
+_CYCLE = 0.9
 _TURNS = 5
 # No better explanation is looked for where so little is unexplained.
 _EXPLAINED = 0.01
@@ -98,52 +100,72 @@ def judge(seen: Observed, n: int | None = None) -> Fingerprint:
         return answers.without_writer("no-keys", n)
     found = [_by_rules(answers, largest)]
     # Rules may agree in part, as FNV-1a's with and without zeros before a key: the best explanation counts.
-    if found[0] is None or found[0].unexplained > _EXPLAINED:
+    if found[0] is None or found[0].fingerprint.unexplained > _EXPLAINED:
         for name, transform in TRANSFORMS.items():
             bare = transform(pairs["key"])
             if bare is not None:
-                bare_pairs = pairs.set_column(
-                    pairs.schema.names.index("key"), "key", bare.cast(pa.large_binary())
-                )
+                # Two schemas' ids before one key make one pair of two.
+                key = pairs.schema.names.index("key")
+                bare_pairs = merged(pairs.set_column(key, "key", bare.cast(pa.large_binary())))
                 found.append(_by_rules(Answers(seen, bare_pairs, n, name), largest))
-    best = min((each for each in found if each is not None), key=lambda each: each.unexplained, default=None)
-    if best is not None and best.unexplained <= _EXPLAINED:
-        return best
+    best = min(
+        (each for each in found if each is not None),
+        key=lambda each: each.fingerprint.unexplained,
+        default=None,
+    )
+    if best is not None and best.fingerprint.unexplained <= _EXPLAINED:
+        return best.fingerprint
     if _is_cycle(seen, answers):
-        return answers.without_writer("round-robin", n or largest + 1)
-    if best is not None and best.unexplained <= _BY_STRUCTURE:
-        return best
+        known = largest + 1 if len(seen.rows_in) == largest + 1 else None
+        return answers.without_writer("round-robin", n or known)
+    # By pairs, too: one heavy key that is elsewhere is no reason to see no rule in all others.
+    if best is not None and min(best.fingerprint.unexplained, best.unexplained_pairs) <= _BY_STRUCTURE:
+        return best.fingerprint
     return answers.without_writer("no-rule", n)
 
 
-def _by_rules(answers: Answers, largest: int) -> Fingerprint | None:
+class _Found(NamedTuple):
+    """An answer, and the share of the pairs of a key and a partition that it does not explain."""
+
+    fingerprint: Fingerprint
+    unexplained_pairs: float
+
+
+def _by_rules(answers: Answers, largest: int) -> _Found | None:
     """The answer where rules are seen in the keys; None where there are none."""
     writers, left = find_writers(answers.pairs, answers.n, largest)
     if writers:
-        return answers.by(writers)
-    return answers.undecided(left) if left else None
+        return _Found(answers.by(writers), answers.unexplained_pairs(writers))
+    return _Found(answers.undecided(left), 0.0) if left else None
 
 
 def _is_cycle(seen: Observed, answers: Answers) -> bool:
     """Whether the partitions are taken in turn as time goes by, with no regard to the keys."""
     turns, order = len(seen.rows_in), seen.order()
-    disregarded = len(answers.scattered) > 0 or answers.keys == seen.rows
-    if turns == 1 or order.num_rows < _TURNS * turns or not disregarded:
+    # Keys that were all seen once may be disregarded, too.
+    disregarded = len(answers.scattered) > 0 or answers.keys == pc.sum(answers.pairs["rows"]).as_py()
+    times, partitions = order["time"].to_pylist(), order["partition"].to_pylist()
+    # What was deleted from a partition's beginning is no turn that it missed.
+    first = max((partitions.index(each) for each in seen.rows_in if each in partitions), default=0)
+    times, partitions = times[first:], partitions[first:]
+    if turns == 1 or len(times) < _TURNS * turns or not disregarded:
         return False
     count_of = dict.fromkeys(seen.rows_in, 0)
     # How many partitions have had so many records.
     having = Counter({0: turns})
     least, most, level, looked_at = 0, 0, 0, 0
-    times, partitions = order["time"].to_pylist(), order["partition"].to_pylist()
-    for time, partition, later in zip(times, partitions, [*times[1:], None], strict=True):
+    for row, (time, partition, later) in enumerate(
+        zip(times, partitions, [*times[1:], None], strict=True), 1
+    ):
         count = count_of[partition]
         count_of[partition] += 1
         having[count] -= 1
         having[count + 1] += 1
         most = max(most, count + 1)
         least += not having[least]
-        # Records of one millisecond may stand in any order: after the last of them each has had as many turns.
+        # Records of one millisecond may stand in any order: after the last of them each has had as many turns. Several
+        # producers, each with turns of its own, stay together; drawn partitions part several times as far.
         if time is None or time != later:
             looked_at += 1
-            level += most - least <= 1
+            level += most - least <= max(1.0, math.sqrt(row / turns) / 2)
     return level >= _CYCLE * looked_at

@@ -19,7 +19,7 @@ from partwright.hashing import murmur2
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Observed"]
+__all__ = ["Observed", "merged"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
@@ -120,17 +120,7 @@ class Observed:
     def pairs(self) -> pa.Table:
         """A row for each key in each partition: how many rows, and the first and last times and offsets."""
         if len(self._tables) != 1:
-            whole = pa.concat_tables(self._tables or [_PAIRS.empty_table()])
-            grouped = whole.group_by(_PAIR, use_threads=False).aggregate(
-                [
-                    ("rows", "sum"),
-                    ("first", "min"),
-                    ("last", "max"),
-                    ("first_offset", "min"),
-                    ("last_offset", "max"),
-                ]
-            )
-            self._tables = [grouped.rename_columns(_PAIRS.names).cast(_PAIRS)]
+            self._tables = [merged(pa.concat_tables(self._tables or [_PAIRS.empty_table()]))]
         self._pending = self._pending_bytes = 0
         while self._tables[0].num_rows > self._most or _bytes(self._tables[0]) > _MOST_BYTES:
             self._below //= 2
@@ -164,6 +154,20 @@ class Observed:
             # Stable, for records of one millisecond stay as they came.
             whole = whole.take(pc.sort_indices(whole["time"]).slice(0, _EARLIEST))
         self._earliest = whole.slice(0, _EARLIEST).combine_chunks()
+
+
+def merged(pairs: pa.Table) -> pa.Table:
+    """Pairs with one row for each key in each partition."""
+    grouped = pairs.group_by(_PAIR, use_threads=False).aggregate(
+        [
+            ("rows", "sum"),
+            ("first", "min"),
+            ("last", "max"),
+            ("first_offset", "min"),
+            ("last_offset", "max"),
+        ]
+    )
+    return grouped.rename_columns(_PAIRS.names).cast(_PAIRS)
 
 
 def _counted(column: Any) -> dict[int, int]:  # noqa: ANN401 - an Arrow column

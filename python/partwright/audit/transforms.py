@@ -14,6 +14,7 @@ __all__ = ["TRANSFORMS", "without_id", "without_quotes"]
 
 # A schema's id has four bytes, and a zero comes before it.
 _HEADER = 5
+_END = 2**31 - 1
 
 
 def without_id(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary column
@@ -26,7 +27,8 @@ def without_id(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary column
         True
     """
     has = pc.and_(pc.starts_with(keys, b"\x00"), pc.greater_equal(pc.binary_length(keys), _HEADER))
-    return pc.binary_slice(keys.cast(pa.binary()), _HEADER) if pc.all(has).as_py() else None
+    # Without an end, Arrow multiplies the largest number there is by the rows.
+    return pc.binary_slice(keys.cast(pa.binary()), _HEADER, _END) if pc.all(has).as_py() else None
 
 
 def without_quotes(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary column

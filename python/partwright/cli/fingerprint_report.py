@@ -60,16 +60,18 @@ def _sentence(found: Fingerprint) -> str:
     rest = f"; no rule explains {found.unexplained:.1%}" if found.unexplained >= _LEAST else ""
     if found.verdict == "undecided":
         return f"too few keys tell the clients apart; {len(found.family)} are left: {', '.join(found.family)}{of_n}"
-    change = found.change
+    steps = " to ".join(str(step) for step in (found.change.steps if found.change else ()))
     return {
         "one-writer": f"{found.family[0] if found.family else ''} explains where the records are{of_n}{rest}",
         "mixture": f"{shares}{rest}{of_n}",
-        "n-change": f"from {change and change.before} partitions to {change and change.after} ({shares}){rest}",
-        "writer-change": f"from {change and change.before} to {change and change.after}{of_n} ({shares}){rest}",
+        "n-change": f"from {steps} partitions ({shares}){rest}",
+        "writer-change": f"from {steps}{of_n} ({shares}){rest}",
         "round-robin": f"keys are there and not gone by: partitions are taken in turn{of_n}",
         "no-rule": "keys are there, and no client puts them where they are: a partitioner of one's own, or partitions "
         "given or drawn",
-        "no-keys": "no record has a key, so each producer chose as it liked",
+        "no-keys": "no record has a key, so each producer chose as it liked"
+        if found.rows
+        else "there are no records",
     }[found.verdict]
 
 
