@@ -147,6 +147,9 @@ def _is_cycle(seen: Observed, answers: Answers) -> bool:
     times, partitions = order["time"].to_pylist(), order["partition"].to_pylist()
     # What was deleted from a partition's beginning is no turn that it missed.
     first = max((partitions.index(each) for each in seen.rows_in if each in partitions), default=0)
+    # Not within a millisecond, whose records may stand in any order.
+    while first and times[first] is not None and times[first - 1] == times[first]:
+        first -= 1
     times, partitions = times[first:], partitions[first:]
     if turns == 1 or len(times) < _TURNS * turns or not disregarded:
         return False

@@ -26,6 +26,7 @@ _TRIED = 1_024
 _MOST_TRIED = 20_000
 # Numbers of partitions are too large where that keys are in the first ones alone has a probability of e to minus this.
 _HARDLY = 7.0
+_FEW = 50
 # How improbable it must be that keys which know nothing of a rule follow it.
 _CHANCE = 1e-2
 _CHANCE_OF_ANOTHER = 1e-6
@@ -109,14 +110,11 @@ def _several(pairs: pa.Table, numbers: Sequence[int], n: int | None) -> list[Wri
 def _numbers(largest: int, keys: int) -> list[int]:
     """The numbers of partitions that a topic may have, or have had, for its largest partition and so many keys.
 
-    Of many more partitions, so many keys would hardly all be in the first ones.
+    Of many more partitions, few keys would hardly all be in the first ones; and few keys may agree by chance.
     """
-    most = (largest + 1) * math.exp(min(_HARDLY / max(keys, 1), _HARDLY))
-    return [
-        *range(1, min(int(most), max(_TRIED, 2 * largest + 2), _MOST_TRIED)),
-        min(int(most), _MOST_TRIED),
-        largest + 1,
-    ]
+    most = (largest + 1) * math.exp(_HARDLY / max(keys, 1)) if keys < _FEW else math.inf
+    most = min(most, max(_TRIED, 2 * largest + 2), _MOST_TRIED)
+    return [*range(1, int(most) + 1), largest + 1]
 
 
 def _sample(pairs: pa.Table) -> pa.Table:
