@@ -165,6 +165,8 @@ def test_words_say_who_and_when_and_what_to_do(command: Command) -> None:
         (["x.parquet", "--key", "p", "--partition", "k"], "int64 has no key bytes of its own"),
         (["absent.csv", "--key", "k", "--partition", "p"], "there is no file 'absent.csv'"),
         (["kafka://127.0.0.1:9/t", "--key", "k"], "--key 'k' names a column of a file"),
+        (["kafka://127.0.0.1:9/t", "-n", 0], "the number of partitions must be from 1"),
+        (["kafka://127.0.0.1:9/t", "--key-type", "java:int"], "a topic's keys are bytes already"),
         (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9"),
         (["kafka://127.0.0.1:9"], "names no topic: write kafka://host:port/topic"),
     ],

@@ -152,6 +152,8 @@ def test_every_format_is_read(
         (["x.csv", "--key", "k", "--from", 6], "Missing option '--to'"),
         (["x.csv", "--key", "q", "--from", 6, "--to", 12], "there is no column 'q' in 'x.csv'"),
         (["x.csv", "--key", "k", "--from", 6, "--to", 12, "--client", "jav"], 'there is no client "jav"'),
+        (["kafka://127.0.0.1:9/t", "--to", 0], "the number of partitions must be from 1"),
+        (["kafka://127.0.0.1:9/t", "--to", 12, "--client", "jav"], 'there is no client "jav"'),
         (["kafka://127.0.0.1:9/t", "--to", 12], "no Kafka answers at 127.0.0.1:9"),
         (["kafka://127.0.0.1:9/t", "--key", "k", "--to", 12], "--key 'k' names a column of a file"),
     ],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.options import column_name, is_topic, share, topic_key_type
+from partwright.cli.options import column_name, is_topic, named_topic, share, topic_key_type
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -164,17 +164,9 @@ def _check_topic(
     options: dict[str, Any],
 ) -> Placement:
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
-    from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
     from partwright.placement import Placement  # noqa: PLC0415
 
-    servers, topic = parse_kafka(address)
-    if topic is None:
-        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
-    for option, given, own in (("--key", key, "key"), ("--partition", partition, "partition")):
-        if given not in {None, own}:
-            raise PartwrightError(
-                f"{option} {given!r} names a column of a file: a topic's records have their own {own}, leave it out"
-            )
+    servers, topic = named_topic(address, {"--key": key, "--partition": partition})
     key_type = topic_key_type(key_type)
     if partitions is not None:
         # What is wrong with the options is said before a broker is asked.

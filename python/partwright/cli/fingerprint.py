@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.options import column_name, is_topic, topic_key_type
+from partwright.cli.options import column_name, is_topic, named_topic, topic_key_type
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -141,18 +141,13 @@ def _of_topic(address: str, names: dict[str, str | None], n: int | None, key_typ
     from partwright.audit.columns import columns  # noqa: PLC0415
     from partwright.audit.fingerprint import judge  # noqa: PLC0415
     from partwright.audit.observed import Observed  # noqa: PLC0415
+    from partwright.hashing import partition_for_key  # noqa: PLC0415
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
-    from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
 
-    servers, topic = parse_kafka(address)
-    if topic is None:
-        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
-    for option, given in names.items():
-        if given not in {None, option.removeprefix("--")}:
-            raise PartwrightError(
-                f"{option} {given!r} names a column of a file: a topic's records have their own, leave it out"
-            )
+    servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)
+    # What is wrong with the options is said before a broker is asked.
+    partition_for_key(None, 1 if n is None else n, key_type=key_type)
     records = TopicRecords(servers, topic)
     seen = Observed()
     with reading(address) as read:

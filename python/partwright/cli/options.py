@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import click
 
-__all__ = ["column_name", "is_topic", "key_values", "share", "topic_key_type"]
+__all__ = ["column_name", "is_topic", "key_values", "named_topic", "share", "topic_key_type"]
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:
@@ -65,6 +65,31 @@ def is_topic(file: str) -> bool:
     if file.lower().startswith("kafka:"):
         raise PartwrightError(f"{file!r} is no address of a topic: write kafka://host:port/topic")
     return False
+
+
+def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str, str]:
+    """The servers and the topic of kafka://host:port/topic.
+
+    Args:
+        address: What `is_topic` takes for one.
+        columns: By option the column that was named, as of a file: a topic's records have their own.
+
+    Raises:
+        PartwrightError: It names no topic, or an option names a column that no topic has.
+    """
+    # Imported here alone, for it brings half of the package along.
+    from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
+
+    servers, topic = parse_kafka(address)
+    if topic is None:
+        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
+    for option, given in columns.items():
+        own = option.removeprefix("--")
+        if given not in {None, own}:
+            raise PartwrightError(
+                f"{option} {given!r} names a column of a file: a topic's records have their own {own}, leave it out"
+            )
+    return servers, topic
 
 
 def topic_key_type(given: str | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.options import column_name, is_topic, topic_key_type
+from partwright.cli.options import column_name, is_topic, named_topic, topic_key_type
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -93,17 +93,13 @@ def _of_topic(
     address: str, key: str | None, from_: int | None, to: int, client: str, key_type: str | None
 ) -> Resize:
     from partwright.audit.resize import Resize  # noqa: PLC0415
+    from partwright.hashing import partition_for_key  # noqa: PLC0415
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
-    from partwright.pipeline.settings import parse_kafka  # noqa: PLC0415
 
-    servers, topic = parse_kafka(address)
-    if topic is None:
-        raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
-    if key not in {None, "key"}:
-        raise PartwrightError(
-            f"--key {key!r} names a column of a file: a topic's records have their own, leave it out"
-        )
+    servers, topic = named_topic(address, {"--key": key})
     key_type = topic_key_type(key_type)
+    # What is wrong with the options is said before a broker is asked.
+    partition_for_key(None, to, client, key_type)
     records = TopicRecords(servers, topic)
     plan = Resize(records.partitions if from_ is None else from_, to, client, key_type)
     with reading(address) as read:
