@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["KeyCounter"]
+__all__ = ["KeyCounter", "bytes_of_keys"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
@@ -54,7 +54,7 @@ class KeyCounter:
         grouped = rows.group_by(["partition", "key"], use_threads=False).aggregate([([], "count_all")])
         self._tables.append(grouped.rename_columns(["partition", "key", "rows"]))
         self._pending += grouped.num_rows
-        self._pending_bytes += _bytes(grouped)
+        self._pending_bytes += bytes_of_keys(grouped)
         if self._pending > _PENDING or self._pending_bytes > _PENDING_BYTES:
             self._merge()
 
@@ -115,11 +115,12 @@ class KeyCounter:
             self._tables = [whole.aggregate([("rows", "sum")]).rename_columns(["partition", "key", "rows"])]
         self._pending = self._pending_bytes = 0
         table = self._tables[0]
-        if table.num_rows > self.most or _bytes(table) > _MOST_BYTES:
+        if table.num_rows > self.most or bytes_of_keys(table) > _MOST_BYTES:
             self.is_over, self._tables = True, []
             return None
         return table
 
 
-def _bytes(table: pa.Table) -> int:
+def bytes_of_keys(table: pa.Table) -> int:
+    """How many bytes the column `key` of a table has."""
     return pc.sum(pc.binary_length(table["key"])).as_py() or 0

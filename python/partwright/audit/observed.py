@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.hashing import murmur2
+from partwright.key_counter import bytes_of_keys
 
 if TYPE_CHECKING:
     from typing import Self
@@ -122,7 +123,7 @@ class Observed:
         if len(self._tables) != 1:
             self._tables = [merged(pa.concat_tables(self._tables or [_PAIRS.empty_table()]))]
         self._pending = self._pending_bytes = 0
-        while self._tables[0].num_rows > self._most or _bytes(self._tables[0]) > _MOST_BYTES:
+        while self._tables[0].num_rows > self._most or bytes_of_keys(self._tables[0]) > _MOST_BYTES:
             self._below //= 2
             self._tables = [self._kept(self._tables[0])]
         return self._tables[0]
@@ -134,7 +135,7 @@ class Observed:
     def _take(self, grouped: pa.Table) -> None:
         self._tables.append(self._kept(grouped) if self.is_sampled else grouped)
         self._pending += grouped.num_rows
-        self._pending_bytes += _bytes(grouped)
+        self._pending_bytes += bytes_of_keys(grouped)
         if self._pending > _PENDING or self._pending_bytes > _PENDING_BYTES:
             self.pairs()
 
@@ -172,7 +173,3 @@ def merged(pairs: pa.Table) -> pa.Table:
 
 def _counted(column: Any) -> dict[int, int]:  # noqa: ANN401 - an Arrow column
     return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
-
-
-def _bytes(pairs: pa.Table) -> int:
-    return pc.sum(pc.binary_length(pairs["key"])).as_py() or 0

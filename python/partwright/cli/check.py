@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.options import column_name, is_topic, named_topic, share, topic_key_type
+from partwright.cli.options import (
+    column_name,
+    is_topic,
+    json_option,
+    key_type_option,
+    named_topic,
+    share,
+    topic_key_type,
+)
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -45,11 +53,7 @@ __all__ = ["command"]
     metavar="C",
     help="The client whose partitions are right; `partwright which x -n 1` names all.",
 )
-@click.option(
-    "--key-type",
-    metavar="T",
-    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
-)
+@key_type_option
 @click.option(
     "--max-share",
     callback=share,
@@ -70,7 +74,7 @@ __all__ = ["command"]
     metavar="N",
     help="How many of the records that are not where they belong are shown.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@json_option
 def command(
     file: str,
     key: str | None,

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.options import column_name, is_topic, named_topic, topic_key_type
+from partwright.cli.options import (
+    column_name,
+    is_topic,
+    json_option,
+    key_type_option,
+    named_topic,
+    topic_key_type,
+)
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -40,12 +47,8 @@ __all__ = ["command"]
     metavar="COL",
     help="The column of offsets: they place a change in each partition.",
 )
-@click.option(
-    "--key-type",
-    metavar="T",
-    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@key_type_option
+@json_option
 def command(
     file: str,
     key: str | None,

@@ -5,14 +5,30 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import click
+
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import click
+__all__ = [
+    "column_name",
+    "is_topic",
+    "json_option",
+    "key_type_option",
+    "key_values",
+    "named_topic",
+    "share",
+    "topic_key_type",
+]
 
-__all__ = ["column_name", "is_topic", "key_values", "named_topic", "share", "topic_key_type"]
+key_type_option = click.option(
+    "--key-type",
+    metavar="T",
+    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from partwright.cli.options import column_name, is_topic
+from partwright.cli.options import column_name, is_topic, key_type_option
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
@@ -32,11 +32,7 @@ __all__ = ["command"]
     metavar="C",
     help="The client whose partitions are taken; `partwright which x -n 1` names all.",
 )
-@click.option(
-    "--key-type",
-    metavar="T",
-    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
-)
+@key_type_option
 @click.option(
     "--column",
     default="partition",

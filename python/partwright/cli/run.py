@@ -6,7 +6,7 @@ import json
 
 import click
 
-from partwright.cli.options import key_values
+from partwright.cli.options import key_type_option, key_values
 from partwright.errors import PartwrightError
 
 __all__ = ["command"]
@@ -15,11 +15,7 @@ __all__ = ["command"]
 @click.command("run")
 @click.argument("source", required=False)
 @click.option("--key", metavar="COL", help="The column whose value is the record's key.")
-@click.option(
-    "--key-type",
-    metavar="T",
-    help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
-)
+@key_type_option
 @click.option(
     "--value", metavar="COL", help="The column that is the record's value (default: all columns as JSON)."
 )
