@@ -11,7 +11,6 @@ row 1: key N14228 is in partition 3, java puts it into 8
 from __future__ import annotations
 
 import re
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,8 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.literals import FALSE, number
 from partwright.hashing import encode, partition_for_key
-from partwright.key_counter import KeyCounter
+from partwright.observed import Observed
+from partwright.salting import Salted, salted
 from partwright.shown import short, shown_key
 from partwright.skew import Skew
 
@@ -154,8 +154,7 @@ class Placement:
         self.examples: list[Example] = []
         self._show = show
         self._placer = Placer(n, client, key_type)
-        self._rows_of: Counter[int] = Counter()
-        self._keys = KeyCounter()
+        self._seen = Observed()
 
     @property
     def n(self) -> int:
@@ -185,12 +184,12 @@ class Placement:
     @property
     def skew(self) -> Skew:
         """How evenly the partitions are filled."""
-        return Skew(self.n, self._rows_of, self._keys.keys_by_partition())
+        return Skew(self.n, self._seen.rows_in, self._seen.keys_in(), self._seen.scale)
 
     @property
     def broken(self) -> list[str]:
         """What of the contract on shares does not hold, a sentence each."""
-        return Skew(self.n, self._rows_of, None).broken(*self._contract)
+        return Skew(self.n, self._seen.rows_in, None).broken(*self._contract)
 
     @property
     def has_contract(self) -> bool:
@@ -200,19 +199,27 @@ class Placement:
     @property
     def used(self) -> int:
         """How many partitions have rows."""
-        return len(self._rows_of)
+        return len(self._seen.rows_in)
 
     @property
     def largest_share(self) -> float:
         """The largest partition's share of the rows that are in one, 0 to 1."""
-        return max(self._rows_of.values(), default=0) / (self._rows_of.total() or 1)
+        return self.skew.largest_share
 
     @property
     def note(self) -> str | None:
-        """Why keys were not counted; None where they were."""
-        if not self._keys.is_over:
+        """Why keys are estimated; None where they were counted."""
+        if not self._seen.is_sampled:
             return None
-        return f"keys were not counted: there are more than {self._keys.most:,}, or they have too many bytes"
+        return (
+            f"there are too many keys to count each: their numbers are estimated from one in {self._seen.scale:,}, "
+            "and a heavy key has as many rows at least"
+        )
+
+    def salted(self) -> list[Salted]:
+        """What the largest share would be, were the heaviest keys salted; empty where no key is heavy."""
+        placed = self._seen.rows_in.total()
+        return salted(self._seen.heaviest(_HEAVY), self._seen.rows_in, placed, self.n, self.client)
 
     def add(self, keys: Column, partitions: Column = None, offsets: Column = None) -> None:
         """Take some records, the next of their file or of a topic.
@@ -251,15 +258,12 @@ class Placement:
             for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
                 self.examples.append(self._example(row, first, keys, partitions, offsets, expected))
         found = pc.if_else(inside, found, pa.nulls(1, found.type)[0])
-        for each in pc.value_counts(found.drop_null()).to_pylist():
-            self._rows_of[each["values"]] += each["counts"]
-        if not self._keys.is_over:
-            self._keys.add(in_one(encode(keys, self._placer.key_type)), found)
+        self._seen.add(in_one(encode(keys, self._placer.key_type)), found.cast(pa.int64()))
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as JSON has it."""
-        keys, heavy = self._keys.keys_by_partition(), self._keys.heaviest(_HEAVY)
-        listed = range(self.n) if self.n <= _LISTED else sorted(self._rows_of)
+        keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._seen.heaviest(_HEAVY)
+        listed = range(self.n) if self.n <= _LISTED else sorted(rows_in)
         return {
             "ok": self.ok,
             "rows": self.rows,
@@ -270,19 +274,21 @@ class Placement:
             "used": self.used,
             "n": self.n,
             "client": self.client,
-            "heavy_keys": heavy
-            and [
-                {"key": shown_key(key, self._placer.key_type), "rows": rows, "partition": partition}
-                for key, rows, partition in heavy
-            ],
-            "partitions": [
+            "heavy_keys": [
                 {
-                    "partition": partition,
-                    "rows": self._rows_of[partition],
-                    "keys": None if keys is None else keys.get(partition, 0),
+                    "key": shown_key(each.key, self._placer.key_type),
+                    "rows": each.rows,
+                    "partition": each.partition,
                 }
+                for each in heavy
+            ],
+            "heavy_keys_lack": max((each.at_most - each.rows for each in heavy), default=0),
+            "partitions": [
+                {"partition": partition, "rows": rows_in[partition], "keys": keys.get(partition, 0)}
                 for partition in listed
             ],
+            "keys_estimated": self._seen.is_sampled,
+            "salted": [asdict(each) for each in self.salted()],
             "examples": [asdict(example) for example in self.examples],
             "note": self.note,
             "broken": self.broken,

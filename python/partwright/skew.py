@@ -25,11 +25,13 @@ class Skew:
         n: How many partitions there are.
         rows_in: Rows by partition; those without any may be left out.
         keys_in: Different keys by partition, the same; None where they were not counted.
+        scale: Of how many keys one was counted, where `keys_in` is an estimate.
     """
 
     n: int
     rows_in: Mapping[int, int]
     keys_in: Mapping[int, int] | None
+    scale: int = 1
 
     @property
     def used(self) -> int:
@@ -58,14 +60,16 @@ class Skew:
 
     @property
     def chi_square(self) -> float | None:
-        """Pearson's statistic of the different keys by partition against an even spread; None without keys."""
+        """Pearson's statistic of the different keys by partition against an even spread; None without keys.
+
+        Where keys are estimated it is that of those which were counted.
+        """
         if not self.keys_in or not sum(self.keys_in.values()):
             return None
-        even = sum(self.keys_in.values()) / self.n
+        counted = [keys / self.scale for keys in self.keys_in.values()]
+        even = sum(counted) / self.n
         # A partition without keys adds what is even.
-        return sum((keys - even) ** 2 / even for keys in self.keys_in.values()) + even * (
-            self.n - len(self.keys_in)
-        )
+        return sum((keys - even) ** 2 / even for keys in counted) + even * (self.n - len(counted))
 
     @property
     def p_value(self) -> float | None:
@@ -79,7 +83,7 @@ class Skew:
             statistic is None
             or self.keys_in is None
             or self.n < _TWO
-            or sum(self.keys_in.values()) < _FEWEST * self.n
+            or sum(self.keys_in.values()) < _FEWEST * self.n * self.scale
         ):
             return None
         freedom = self.n - 1

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright import key_counter
+from partwright import observed
 from partwright.audit.resize import Resize
 from partwright.cli import main
+from partwright.observed import Observed
 
 CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]
 
@@ -89,17 +90,30 @@ def test_twice_as_many_move_one_half_and_no_one_moves_back() -> None:
 
 
 def test_rows_are_exact_where_keys_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_counter, "_PENDING", 0)
-    keys = pa.array([f"user-{row}" for row in range(1000)])
-    exact, over = Resize(12, 24), Resize(12, 24)
-    over._counter.most = 10
+    monkeypatch.setattr(observed, "_PENDING", 0)
+    draw = random.Random(20261121)
+    keys = pa.array([f"user-{row}" for row in range(20_000)] + ["user-1", "user-2"] * 4_000)
+    sizes = pa.array([draw.randrange(100) for _ in range(len(keys))])
+    exact, over = Resize(12, 18), Resize(12, 18)
+    over._seen = Observed(most=2000)
     for plan in (exact, over):
-        plan.add(keys)
-        plan.add(keys)
-    found = over.to_dict()
-    assert [found[name] for name in ("keys", "keys_moved", "heaviest_moved", "nearby")] == [None] * 4
-    for name in ("rows", "rows_moved", "largest_share"):
-        assert found[name] == exact.to_dict()[name]
+        for start in range(0, len(keys), 5000):
+            plan.add(keys.slice(start, 5000), sizes=sizes.slice(start, 5000))
+    known, found = exact.to_dict(), over.to_dict()
+    assert (known["keys_estimated"], found["keys_estimated"]) == (False, True)
+    names = {"keys", "keys_moved", "keys_estimated", "nearby", "heaviest_moved"}
+    assert {name: found[name] for name in found.keys() - names} == {
+        name: known[name] for name in known.keys() - names
+    }
+    for name in ("keys", "keys_moved"):
+        assert found[name] == pytest.approx(known[name], rel=0.1)
+    for ours, right in zip(found["nearby"], known["nearby"], strict=True):
+        assert ours["to"] == right["to"]
+        assert ours["rows_moved"] == pytest.approx(right["rows_moved"], rel=0.1)
+        assert ours["largest_share"] == pytest.approx(right["largest_share"], rel=0.1)
+    heavy = known["heaviest_moved"][0]
+    assert found["heaviest_moved"][0] == heavy | {"rows": found["heaviest_moved"][0]["rows"]}
+    assert 0.9 * heavy["rows"] < found["heaviest_moved"][0]["rows"] <= heavy["rows"]
 
 
 def call(capfd: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:

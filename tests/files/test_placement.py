@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from typing import Any
 
@@ -11,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright import key_counter
-from partwright.key_counter import KeyCounter
+from partwright import observed
+from partwright.observed import Observed
 from partwright.placement import Placement, Placer, whole_numbers
 
 A, B = 4, 8  # where java puts a and b, of 12
@@ -164,50 +165,25 @@ PAIRS = st.lists(
 @settings(deadline=None)
 @given(st.lists(PAIRS, max_size=4), st.sampled_from([0, 1 << 20]))
 def test_the_counter_counts(batches: list[list[tuple[bytes | None, int | None]]], pending: int) -> None:
-    counter = KeyCounter()
+    counter = Observed()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(key_counter, "_PENDING", pending)
+        patched.setattr(observed, "_PENDING", pending)
         for batch in batches:
             counter.add(
                 pa.array([k for k, _ in batch], pa.binary()), pa.array([p for _, p in batch], pa.int64())
             )
     pairs = Counter((key, partition) for batch in batches for key, partition in batch if key is not None)
-    assert counter.keys_by_partition() == Counter(
-        partition for _, partition in pairs if partition is not None
-    )
+    assert counter.keys_in() == Counter(partition for _, partition in pairs if partition is not None)
     keys: Counter[bytes] = Counter()
     for (key, _), rows in pairs.items():
         keys[key] += rows
     wanted = sorted(keys.items(), key=lambda item: (-item[1], item[0]))[:2]
     heaviest = counter.heaviest(2)
-    assert heaviest is not None
-    assert [(key, rows) for key, rows, _ in heaviest] == wanted
-    for key, _, partition in heaviest:
+    assert [(each.key, each.rows) for each in heaviest] == wanted
+    for key, rows, at_most, partition in heaviest:
+        assert rows == at_most
         places = {place: rows for (one, place), rows in pairs.items() if one == key and place is not None}
         assert (places[partition] if partition is not None else None) == max(places.values(), default=None)
-
-
-def test_the_counter_gives_up_beyond_its_bound() -> None:
-    counter = KeyCounter(most=10)
-    counter.add(pa.array([b"%d" % row for row in range(11)]), pa.nulls(11, pa.int64()))
-    assert counter.keys_by_partition() is None
-    assert counter.heaviest(1) is None
-    assert counter.is_over
-    counter.add(pa.array([b"a"]), pa.array([1]))
-    assert counter.keys_by_partition() is None
-
-
-def test_long_keys_are_given_up_before_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_counter, "_MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(key_counter, "_PENDING_BYTES", 1 << 18)
-    counter, batches = KeyCounter(), 0
-    while not counter.is_over:
-        counter.add(
-            pa.array([b"%08d" % (batches * 10 + row) + bytes(10_000) for row in range(10)]),
-            pa.array([1] * 10),
-        )
-        batches += 1
-    assert batches < 14
 
 
 def test_a_key_is_cut_where_people_read_it() -> None:
@@ -217,10 +193,51 @@ def test_a_key_is_cut_where_people_read_it() -> None:
     assert found.to_dict()["examples"][0]["key"] == "x" * 5000
 
 
-def test_a_check_says_why_keys_were_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partwright.placement.KeyCounter", lambda: KeyCounter(most=2))
-    found = check(["a", "b", "c"])
-    summary = found.to_dict()
-    assert summary["heavy_keys"] is None
-    assert {part["keys"] for part in summary["partitions"]} == {None}
-    assert summary["note"] == "keys were not counted: there are more than 2, or they have too many bytes"
+def test_a_check_says_that_keys_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partwright.placement.Observed", lambda: Observed(most=1000))
+    keys = [f"key {row}" for row in range(10_000)] + ["a"] * 5000
+    found, exact = check(keys), Placement(12)
+    monkeypatch.undo()
+    exact = check(keys)
+    summary, known = found.to_dict(), exact.to_dict()
+    assert (summary["keys_estimated"], known["keys_estimated"], known["note"]) == (True, False, None)
+    assert summary["note"] == (
+        "there are too many keys to count each: their numbers are estimated from one in 16, and a heavy key has as "
+        "many rows at least"
+    )
+    (heavy, *_), (wanted, *_) = summary["heavy_keys"], known["heavy_keys"]
+    assert (heavy["key"], heavy["partition"]) == ("a", A)
+    assert heavy["rows"] <= wanted["rows"] == 5000 <= heavy["rows"] + summary["heavy_keys_lack"]
+    assert sum(part["keys"] for part in summary["partitions"]) == pytest.approx(10_001, rel=0.15)
+    assert [part["rows"] for part in summary["partitions"]] == [part["rows"] for part in known["partitions"]]
+    # The statistic is that of the keys that were counted, and even as all are.
+    assert summary["p_value"] > 0.001
+    assert [each["largest_share"] for each in summary["salted"]] == pytest.approx(
+        [each["largest_share"] for each in known["salted"]], abs=0.01
+    )
+
+
+def test_salting_is_what_splitting_the_heavy_keys_gives() -> None:
+    draw = random.Random(20261121)
+    keys = [draw.choice(["US", "US", "DE", str(draw.randrange(500))]) for _ in range(3000)]
+    heavy = {key: rows for key, rows in Counter(keys).items() if rows * 12 > len(keys)}
+    for client in ("java", "librdkafka", "sarama"):
+        salted = check(keys, client=client).salted()
+        assert [each.ways for each in salted] == [2, 4, 8, 16]
+        for each in salted:
+            assert each.keys == len(heavy)
+            given: Counter[str] = Counter()
+            split = []
+            for key in keys:
+                split.append(f"{key}-{given[key] % each.ways}" if key in heavy else key)
+                given[key] += 1
+            assert check(split, client=client).largest_share == each.largest_share
+
+
+def test_no_heavy_key_no_salt() -> None:
+    assert check([]).salted() == []
+    assert check([None, None]).salted() == []
+    assert check([f"key {row}" for row in range(1000)]).salted() == []
+    one = Placement(1)
+    one.add(pa.array(["a", "a", "b"]))
+    assert one.salted() == []

@@ -21,7 +21,7 @@ from partwright.hashing import partition_for_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from partwright.audit.observed import Observed
+    from partwright.observed import Observed
 
 __all__ = ["Answers", "Fingerprint"]
 

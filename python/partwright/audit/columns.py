@@ -16,7 +16,7 @@ from partwright.placement import whole_numbers
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
 
-__all__ = ["Columns", "columns", "milliseconds"]
+__all__ = ["Columns", "columns", "counts", "milliseconds", "places"]
 
 
 class Columns(NamedTuple):
@@ -53,19 +53,12 @@ def columns(
         [4]
     """
     key_bytes = in_one(encode(keys, key_type))
-    given = _array(partitions)
-    places = whole_numbers(given)
-    none = pc.fill_null(pc.or_(pc.less(places, number(0)), pc.greater(places, number(_LARGEST))), TRUE)
-    for row in pc.indices_nonzero(none)[:1].to_pylist():
-        value = given[row].as_py()
-        said = "is in no partition" if value is None else f"is in {value!r}, which is no partition"
-        raise PartwrightError(f"row {first_row + row} {said}: they are whole numbers from 0 to {_LARGEST}")
     unknown = pa.nulls(len(key_bytes), pa.int64())
     found = Columns(
         key_bytes,
-        places,
+        places(partitions, first_row),
         unknown if timestamps is None else milliseconds(_array(timestamps), first_row),
-        unknown if offsets is None else _offsets(_array(offsets), first_row),
+        unknown if offsets is None else counts(offsets, "offset", first_row),
     )
     for name, column in zip(found._fields[1:], found[1:], strict=True):
         if len(column) != len(key_bytes):
@@ -75,12 +68,53 @@ def columns(
     return found
 
 
-def _offsets(given: Any, first_row: int) -> pa.Array:  # noqa: ANN401 - an Arrow column
+def places(
+    partitions: Any,  # noqa: ANN401 - any Arrow column
+    first_row: int = 0,
+    n: int | None = None,
+) -> pa.Array:
+    """Partitions as whole numbers of 64 bits.
+
+    Raises:
+        PartwrightError: One is none, or n has it not; with its row, from `first_row` on.
+
+    Examples:
+        >>> places(["4", "7"]).to_pylist()
+        [4, 7]
+    """
+    given = _array(partitions)
     found = whole_numbers(given)
-    wrong = pc.and_(pc.is_null(found), pc.is_valid(given))
-    for row in pc.indices_nonzero(wrong)[:1].to_pylist():
+    end = _LARGEST + 1 if n is None else n
+    none = pc.fill_null(pc.or_(pc.less(found, number(0)), pc.greater_equal(found, number(end))), TRUE)
+    for row in pc.indices_nonzero(none)[:1].to_pylist():
+        value = given[row].as_py()
+        said = "is in no partition" if value is None else f"is in {value!r}, which is no partition"
+        of = "" if n is None else f" of {n}"
+        raise PartwrightError(f"row {first_row + row} {said}{of}: they are whole numbers from 0 to {end - 1}")
+    return found
+
+
+def counts(given: Any, what: str, first_row: int = 0) -> pa.Array:  # noqa: ANN401 - any Arrow column
+    """Offsets or sizes as whole numbers of 64 bits, null where they are not known.
+
+    Args:
+        given: A column of whole numbers, or of text of such.
+        what: What one is called, such as `offset`.
+        first_row: The row of the whole file that is the column's first.
+
+    Raises:
+        PartwrightError: One is none, or negative; with its row.
+
+    Examples:
+        >>> counts(["4", None], "offset").to_pylist()
+        [4, None]
+    """
+    column = _array(given)
+    found = whole_numbers(column)
+    wrong = pc.or_(pc.is_null(found), pc.fill_null(pc.less(found, number(0)), TRUE))
+    for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
         raise PartwrightError(
-            f"row {first_row + row} has the offset {given[row].as_py()!r}, which is no whole number"
+            f"row {first_row + row} has the {what} {column[row].as_py()!r}, which is no whole number from 0 on"
         )
     return found
 

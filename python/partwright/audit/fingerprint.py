@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 
 from partwright.audit.answer import Answers, Fingerprint
 from partwright.audit.columns import columns
-from partwright.audit.observed import Observed, merged
 from partwright.audit.rules import find_writers
 from partwright.audit.transforms import TRANSFORMS
 from partwright.errors import PartwrightError
 from partwright.hashing import partition_for_key
+from partwright.observed import Observed, merged
 
 if TYPE_CHECKING:
     from typing import SupportsIndex

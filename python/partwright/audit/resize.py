@@ -10,27 +10,31 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright.audit.columns import counts, places
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.literals import FALSE
 from partwright.hashing import encode, partition_for_key
-from partwright.key_counter import KeyCounter
+from partwright.observed import Observed, most_rows
 from partwright.placement import Placer
 from partwright.shown import shown_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Choice", "Moved", "Resize"]
+__all__ = ["After", "Before", "Choice", "Moved", "Resize"]
 
 _HEAVY = 10
 # How many numbers of partitions beside the one that is asked for are looked at, to either side.
 _NEARBY = 6
+# Beyond so many partitions, those that have no rows are left out of a list of them.
+_LISTED = 10_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,41 @@ class Moved:
     rows: int
     from_: int
     to: int
+
+
+@dataclass(frozen=True)
+class Before:
+    """A partition of now.
+
+    Attributes:
+        partition: Which.
+        rows: Its rows that have a place by their key.
+        rows_moved: Those that would be elsewhere.
+        drain_to: What consumers must have committed here before a producer sees the new partitions: the offset after
+            the last record that would be elsewhere; None without offsets, or where no record would.
+        end: The offset after its last record; None without offsets.
+    """
+
+    partition: int
+    rows: int
+    rows_moved: int
+    drain_to: int | None
+    end: int | None
+
+
+@dataclass(frozen=True)
+class After:
+    """A partition of the topic with another number of them, which has all records.
+
+    Attributes:
+        partition: Which.
+        rows: Its rows that have a place by their key.
+        bytes: Their bytes; None where no sizes are known.
+    """
+
+    partition: int
+    rows: int
+    bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -70,7 +109,10 @@ class Resize:
     Attributes:
         rows: Rows that the client places by their key.
         rows_moved: Those that it would place elsewhere.
+        bytes: The bytes of those rows; None where no sizes are known.
+        bytes_moved: The same.
         unplaced: Rows that it does not place by their key: they are in any partition before and after.
+        misplaced: Rows that are not where it places them now; 0 where their partitions are not known.
 
     Raises:
         PartwrightError: One of them is none, or both numbers are the same.
@@ -82,129 +124,227 @@ class Resize:
         if from_ == to:
             raise PartwrightError(f"{from_} partitions are as many as {to}: nothing would move")
         self.from_, self.to = from_, to
-        self.rows = self.rows_moved = self.unplaced = 0
-        self._before: Counter[int] = Counter()
-        self._after: Counter[int] = Counter()
-        self._counter = KeyCounter()
+        self.rows = self.rows_moved = self.unplaced = self.misplaced = 0
+        self.bytes: int | None = None
+        self.bytes_moved: int | None = None
+        self._rows_in: Counter[int] = Counter()
+        self._moved_in: Counter[int] = Counter()
+        self._rows_after: Counter[int] = Counter()
+        self._bytes_after: Counter[int] = Counter()
+        self._drain_to: dict[int, int] = {}
+        self._end: dict[int, int] = {}
+        self._seen = Observed()
 
     @property
     def seen(self) -> int:
         """All rows seen."""
-        return self._placer.rows
+        return self._seen.rows
 
-    def add(self, keys: Any) -> None:  # noqa: ANN401 - an Arrow column
-        """Take the keys of the next rows.
+    @property
+    def client(self) -> str:
+        """The client profile."""
+        return self._placer.client
+
+    def add(
+        self,
+        keys: Any,  # noqa: ANN401 - Arrow columns, all of them
+        partitions: Any = None,  # noqa: ANN401
+        offsets: Any = None,  # noqa: ANN401
+        sizes: Any = None,  # noqa: ANN401
+    ) -> None:
+        """Take the next rows.
+
+        Args:
+            keys: Their keys.
+            partitions: Where they are, whole numbers or text of such; None takes where the client places them.
+            offsets: Their offsets there, the same; None where they are not known.
+            sizes: How many bytes each has, the same.
 
         Raises:
-            PartwrightError: A key has no key bytes under the key type.
+            PartwrightError: A key has no key bytes under the key type; a partition is none of the topic's; an offset or
+                a size is no whole number; with the row.
         """
-        before = in_one(self._placer.place(keys))
+        first = self._placer.rows
+        before = in_one(self._placer.place(keys)).cast(pa.int64())
         after = in_one(partition_for_key(keys, self.to, self._placer.client, self._placer.key_type))
-        self.unplaced += before.null_count
-        self.rows += len(before) - before.null_count
-        self.rows_moved += pc.sum(pc.not_equal(before, after)).as_py() or 0
-        for counts, places in ((self._before, before), (self._after, after)):
-            for each in pc.value_counts(places.drop_null()).to_pylist():
-                counts[each["values"]] += each["counts"]
-        if not self._counter.is_over:
-            self._counter.add(in_one(encode(keys, self._placer.key_type)), before)
+        unknown = pa.nulls(len(before), pa.int64())
+        columns = {
+            "before": before,
+            "after": after,
+            "at": before if partitions is None else places(partitions, first, self.from_),
+            "moved": pc.fill_null(pc.not_equal(before, after), FALSE),
+            "offset": unknown if offsets is None else counts(offsets, "offset", first),
+            "size": unknown if sizes is None else counts(sizes, "size", first),
+        }
+        rows = pa.table(columns)
+        of_before = rows.group_by(["before", "at", "moved"], use_threads=False).aggregate(
+            [([], "count_all"), ("size", "sum"), ("offset", "max")]
+        )
+        of_after = rows.group_by("after", use_threads=False).aggregate([([], "count_all"), ("size", "sum")])
+        self._count(
+            of_before.rename_columns(["before", "at", "moved", "rows", "bytes", "last_offset"]),
+            of_after.rename_columns(["after", "rows", "bytes"]),
+        )
+        self._seen.add(in_one(encode(keys, self._placer.key_type)), before)
+
+    def take(self, of_before: pa.Table, of_after: pa.Table, seen: Observed) -> None:
+        """Take what another engine has summed up, all of it.
+
+        Args:
+            of_before: Rows, bytes and last_offset by before, at and moved: where the client places them now, where
+                they are, and whether that would be elsewhere.
+            of_after: Rows and bytes by after, where it would place them.
+            seen: The keys by before.
+        """
+        self._count(of_before, of_after)
+        self._seen = seen
+
+    def _count(self, of_before: pa.Table, of_after: pa.Table) -> None:
+        for row in of_before.to_pylist():
+            last = row["last_offset"]
+            self._count_at(row, end=None if last is None else last + 1)
+            if row["before"] is None:
+                self.unplaced += row["rows"]
+                continue
+            self.rows += row["rows"]
+            self.rows_moved += row["rows"] if row["moved"] else 0
+            self.misplaced += row["rows"] if row["at"] != row["before"] else 0
+            if row["bytes"] is not None:
+                self.bytes = (self.bytes or 0) + row["bytes"]
+                self.bytes_moved = (self.bytes_moved or 0) + (row["bytes"] if row["moved"] else 0)
+        for row in of_after.to_pylist():
+            if row["after"] is not None:
+                self._rows_after[row["after"]] += row["rows"]
+                self._bytes_after[row["after"]] += row["bytes"] or 0
+
+    def _count_at(self, row: dict[str, Any], end: int | None) -> None:
+        """Count where records are; `end` is the offset after the last of them."""
+        at = row["at"]
+        if at is None:
+            return
+        if end is not None:
+            self._end[at] = max(end, self._end.get(at, 0))
+        if row["before"] is not None:
+            self._rows_in[at] += row["rows"]
+        if row["moved"]:
+            self._moved_in[at] += row["rows"]
+            if end is not None:
+                self._drain_to[at] = max(end, self._drain_to.get(at, 0))
 
     @property
-    def keys(self) -> int | None:
-        """How many different keys there are; None where they were too many to count."""
-        found = self._by_key()
-        return None if found is None else found.num_rows
+    def keys(self) -> int:
+        """How many different keys have a place; an estimate where there are too many to count."""
+        return sum(self._seen.keys_in().values())
 
     @property
-    def keys_moved(self) -> int | None:
-        """How many of them would be elsewhere."""
-        found = self._by_key()
-        return None if found is None else self._moved(found, self.to).num_rows
+    def keys_moved(self) -> int:
+        """How many of them would be elsewhere; the same.
+
+        What each has written last stays where it is. A compacted topic keeps that for ever, for nothing newer of the
+        key comes to its partition, not even what says that the key is deleted.
+        """
+        moved: int = self._moved(self._seen.pairs(), self.to).num_rows
+        return moved * self._seen.scale
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether there were too many keys to count each: what is said of keys is estimated, rows and bytes are not."""
+        return self._seen.is_sampled
 
     @property
     def largest_share(self) -> tuple[float, float]:
         """The largest partition's share of the rows, before and after, 0 to 1."""
         return (
-            max(self._before.values(), default=0) / (self.rows or 1),
-            max(self._after.values(), default=0) / (self.rows or 1),
+            max(self._rows_in.values(), default=0) / (self.rows or 1),
+            max(self._rows_after.values(), default=0) / (self.rows or 1),
         )
 
-    def heaviest_moved(self) -> list[Moved] | None:
-        """The keys with the most rows that would be elsewhere; None where keys were too many to count."""
-        found = self._by_key()
-        if found is None:
-            return None
-        heavy = (
-            self._moved(found, self.to)
-            .sort_by([("rows", "descending"), ("key", "ascending")])
-            .slice(0, _HEAVY)
-        )
+    @property
+    def fed_by(self) -> int:
+        """How many old partitions each new one gets records from: every client reduces one number modulo n."""
+        return self.from_ // gcd(self.from_, self.to)
+
+    def before(self) -> list[Before]:
+        """The partitions of now: up to 10,000 of them all, of more those that have rows."""
+        listed = range(self.from_) if self.from_ <= _LISTED else ()
         return [
-            Moved(shown_key(row["key"], self._placer.key_type), row["rows"], row["partition"], row["to"])
-            for row in heavy.to_pylist()
+            Before(at, self._rows_in[at], self._moved_in[at], self._drain_to.get(at), self._end.get(at))
+            for at in sorted({*listed, *self._rows_in, *self._end})
         ]
 
-    def nearby(self) -> list[Choice] | None:
-        """The numbers around the one that is asked for, and that one; None where keys were too many to count."""
-        found = self._by_key()
-        if found is None:
-            return None
+    def after(self) -> list[After]:
+        """The partitions of the topic with another number of them; as many as of now."""
+        listed = range(self.to) if self.to <= _LISTED else sorted(self._rows_after)
+        sized = self.bytes is not None
+        return [After(to, self._rows_after[to], self._bytes_after[to] if sized else None) for to in listed]
+
+    def heaviest_moved(self) -> list[Moved]:
+        """The keys with the most rows that would be elsewhere; with as many rows at least, where that is estimated."""
+        moved = self._moved(self._seen.heavy_pairs(), self.to)
+        to_of = dict(zip(moved["key"].to_pylist(), moved["to"].to_pylist(), strict=True))
+        return [
+            Moved(shown_key(each.key, self._placer.key_type), each.rows, each.partition or 0, to_of[each.key])
+            for each in most_rows(moved, _HEAVY)
+        ]
+
+    def nearby(self) -> list[Choice]:
+        """The numbers around the one that is asked for, and that one."""
         nulls = pa.table(
             {
                 "partition": self._place_of_null(self.from_),
                 "key": pa.nulls(1, pa.binary()),
-                "rows": [self._placer.null_keys],
+                "rows": [self._seen.null_keys],
+                "keys": [0],
             }
         )
-        found = pa.concat_tables([found, nulls.cast(found.schema)])
-        found = found.filter(pc.is_valid(found["partition"]))
-        return [self._choice(found, to) for to in self._candidates()]
+        whole = self._seen.whole()
+        whole = pa.concat_tables([whole, nulls.cast(whole.schema)])
+        whole = whole.filter(pc.is_valid(whole["partition"]))
+        return [self._choice(whole, to) for to in self._candidates()]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         before, after = self.largest_share
-        heaviest, nearby = self.heaviest_moved(), self.nearby()
         return {
             "from": self.from_,
             "to": self.to,
-            "client": self._placer.client,
+            "client": self.client,
             "keys": self.keys,
             "keys_moved": self.keys_moved,
+            "keys_estimated": self.is_estimated,
             "rows": self.rows,
             "rows_moved": self.rows_moved,
+            "bytes": self.bytes,
+            "bytes_moved": self.bytes_moved,
             "unplaced": self.unplaced,
+            "misplaced": self.misplaced,
             "largest_share": {"from": before, "to": after},
-            "heaviest_moved": heaviest
-            and [
-                {"key": each.key, "rows": each.rows, "from": each.from_, "to": each.to} for each in heaviest
+            "heaviest_moved": [
+                {"key": each.key, "rows": each.rows, "from": each.from_, "to": each.to}
+                for each in self.heaviest_moved()
             ],
-            "nearby": nearby and [asdict(each) for each in nearby],
+            "nearby": [asdict(each) for each in self.nearby()],
+            "before": [asdict(each) for each in self.before()],
+            "after": [asdict(each) for each in self.after()],
+            "fed_by": self.fed_by,
         }
-
-    def _by_key(self) -> pa.Table | None:
-        """A row for each key that has a place: its key bytes, rows and partition before."""
-        table = self._counter.table()
-        return None if table is None else table.filter(pc.is_valid(table["partition"]))
 
     def _place_of_null(self, n: int) -> Any:  # noqa: ANN401 - an Arrow column of one row
         """Where the client puts null keys, which a few of them hash; null where it does not."""
-        return partition_for_key(pa.nulls(1, pa.binary()), n, self._placer.client)
+        return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
 
     def _after_of(self, table: pa.Table, to: int) -> Any:  # noqa: ANN401 - an Arrow column
-        return partition_for_key(table["key"], to, self._placer.client)
+        return partition_for_key(table["key"], to, self.client)
 
     def _moved(self, table: pa.Table, to: int) -> pa.Table:
         after = self._after_of(table, to)
-        return table.append_column("to", after).filter(
-            pc.fill_null(pc.not_equal(table["partition"], after), FALSE)
-        )
+        elsewhere = pc.fill_null(pc.not_equal(table["partition"], after), FALSE)
+        return table.append_column("to", after).filter(elsewhere)
 
     def _choice(self, table: pa.Table, to: int) -> Choice:
         after = pa.table({"to": self._after_of(table, to), "rows": table["rows"]})
-        largest = (
-            pc.max(after.group_by("to", use_threads=False).aggregate([("rows", "sum")])["rows_sum"]).as_py()
-            or 0
-        )
+        by_place = after.group_by("to", use_threads=False).aggregate([("rows", "sum")])
+        largest = pc.max(by_place["rows_sum"]).as_py() or 0
         return Choice(to, pc.sum(self._moved(table, to)["rows"]).as_py() or 0, largest / (self.rows or 1))
 
     def _candidates(self) -> Iterator[int]:

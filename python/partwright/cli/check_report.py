@@ -47,6 +47,7 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
     if summary["heavy_keys"]:
         heavy = [(each["key"], each["rows"], each["partition"]) for each in summary["heavy_keys"][:_HEAVY]]
         console.print(heaviest_keys(heavy, found.rows - found.null_keys, "rows"))
+    _print_salted(console, found)
     if found.note:
         console.print(found.note)
     _print_skew(console, found)
@@ -67,6 +68,14 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
         for example in found.examples:
             console.print(f"  {escape(str(example))}")
         console.print("partwright fingerprint says which client put them there.")
+
+
+def _print_salted(console: Console, found: Placement) -> None:
+    """What splitting the heavy keys would do."""
+    if salted := found.salted():
+        what = "the heaviest key" if salted[0].keys == 1 else f"the {salted[0].keys} heaviest keys"
+        shares = ", ".join(f"{each.ways} ways {each.largest_share:.1%}" for each in salted)
+        console.print(f"with {what} salted, the largest partition would have: {shares}")
 
 
 def _print_skew(console: Console, found: Placement) -> None:

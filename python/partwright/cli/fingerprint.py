@@ -113,9 +113,9 @@ def _of_file(
     # Imported here alone: --help is there at once.
     from partwright.audit.columns import columns  # noqa: PLC0415
     from partwright.audit.fingerprint import judge  # noqa: PLC0415
-    from partwright.audit.observed import Observed  # noqa: PLC0415
     from partwright.files import Wanted, open_records, text_type  # noqa: PLC0415
     from partwright.hashing import partition_for_key  # noqa: PLC0415
+    from partwright.observed import Observed  # noqa: PLC0415
 
     for option, name in (("--key", key), ("--partition", partition)):
         if name is None:
@@ -143,9 +143,9 @@ def _of_file(
 def _of_topic(address: str, names: dict[str, str | None], n: int | None, key_type: str | None) -> Fingerprint:
     from partwright.audit.columns import columns  # noqa: PLC0415
     from partwright.audit.fingerprint import judge  # noqa: PLC0415
-    from partwright.audit.observed import Observed  # noqa: PLC0415
     from partwright.hashing import partition_for_key  # noqa: PLC0415
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
+    from partwright.observed import Observed  # noqa: PLC0415
 
     servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)

@@ -43,9 +43,34 @@ __all__ = ["command"]
     help="The client that writes to it; `partwright which x -n 1` names all.",
 )
 @key_type_option
+@click.option(
+    "--partition",
+    callback=column_name,
+    metavar="COL",
+    help="The column that says where each record is (default: where the client puts it).",
+)
+@click.option(
+    "--offset", callback=column_name, metavar="COL", help="The column of offsets: up to where to drain."
+)
+@click.option(
+    "--size", callback=column_name, metavar="COL", help="The column that says how many bytes each record has."
+)
+@click.option(
+    "--plan", "with_plan", is_flag=True, help="Print the steps, with each partition's numbers, too."
+)
 @json_option
 def command(
-    file: str, key: str | None, from_: int | None, to: int, client: str, key_type: str | None, as_json: bool
+    file: str,
+    key: str | None,
+    from_: int | None,
+    to: int,
+    client: str,
+    key_type: str | None,
+    partition: str | None,
+    offset: str | None,
+    size: str | None,
+    with_plan: bool,
+    as_json: bool,
 ) -> None:
     """Say which keys and records go to another partition when a topic gets more partitions, or a new topic has fewer.
 
@@ -54,7 +79,8 @@ def command(
 
     Kafka moves no record: what a key has written before stays in its old partition, and what it writes afterwards goes
     to the new one. So the order of each key that moves is at risk until the old records are consumed; of a compacted
-    topic, its old record is never replaced.
+    topic, its old record is never replaced. --plan prints how to go about it: in place, with the offset that consumers
+    must have reached in each partition, or by an ordered replay into a new topic.
 
     \b
     Exit code: 0 there is an answer, 2 wrong use or bad input, 130 interrupted.
@@ -62,44 +88,64 @@ def command(
     \b
     Examples:
       partwright resize orders.csv --key customer --from 12 --to 24
-      partwright resize kafka://127.0.0.1:9092/orders --to 24 --client librdkafka
+      partwright resize kafka://127.0.0.1:9092/orders --to 24 --client librdkafka --plan
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
-    plan = (_of_topic if is_topic(file) else _of_file)(file, key, from_, to, client, key_type)
+    names = {"--key": key, "--partition": partition, "--offset": offset, "--size": size}
+    plan = (_of_topic if is_topic(file) else _of_file)(file, names, from_, to, client, key_type)
     if as_json:
         click.echo(json.dumps(plan.to_dict()))
         return
     from partwright.cli.resize_report import print_report  # noqa: PLC0415 - rich takes a while to import
 
-    print_report(plan, file)
+    print_report(plan, file, with_plan=with_plan)
 
 
 def _of_file(
-    file: str, key: str | None, from_: int | None, to: int, client: str, key_type: str | None
+    file: str,
+    names: dict[str, str | None],
+    from_: int | None,
+    to: int,
+    client: str,
+    key_type: str | None,
 ) -> Resize:
     # Imported here alone: --help is there at once.
     from partwright.audit.resize import Resize  # noqa: PLC0415
     from partwright.files import Wanted, open_records, text_type  # noqa: PLC0415
 
+    key, *others = names.values()
     if key is None:
         raise PartwrightError(f"say which column of {file!r} is the key, with --key")
     if from_ is None:
         raise PartwrightError(f"say how many partitions the topic of {file!r} has, with --from")
     plan = Resize(from_, to, client, key_type)
+    given = [name for name in others if name is not None]
+    if len({key, *given}) <= len(given):
+        raise PartwrightError("one column cannot be two of key, partition, offset and size: name another one")
+    wanted = [
+        Wanted(key, text_type(key_type)),
+        *(Wanted(name, text_type("java:long"), lenient=True) for name in given),
+    ]
     with open_records(file) as records, reading(file) as read:
-        for (keys,) in records.read([Wanted(key, text_type(key_type))]):
-            plan.add(keys)
+        for keys, *columns in records.read(wanted):
+            found = iter(columns)
+            plan.add(keys, *(None if name is None else next(found) for name in others))
             read(plan.seen, records.done)
     return plan
 
 
 def _of_topic(
-    address: str, key: str | None, from_: int | None, to: int, client: str, key_type: str | None
+    address: str,
+    names: dict[str, str | None],
+    from_: int | None,
+    to: int,
+    client: str,
+    key_type: str | None,
 ) -> Resize:
     from partwright.audit.resize import Resize  # noqa: PLC0415
     from partwright.hashing import partition_for_key  # noqa: PLC0415
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
 
-    servers, topic = named_topic(address, {"--key": key})
+    servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)
     # What is wrong with the options is said before a broker is asked.
     partition_for_key(None, to, client, key_type)
@@ -107,6 +153,6 @@ def _of_topic(
     plan = Resize(records.partitions if from_ is None else from_, to, client, key_type)
     with reading(address) as read:
         for batch in records.batches():
-            plan.add(batch.keys)
+            plan.add(batch.keys, batch.partitions, batch.offsets, batch.sizes)
             read(plan.seen, records.done)
     return plan

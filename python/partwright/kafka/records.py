@@ -32,12 +32,14 @@ class Batch(NamedTuple):
         partitions: Where they are.
         offsets: Their offsets there.
         timestamps: Their timestamps in milliseconds, null where a record has none.
+        sizes: How many bytes the key, the value and the headers of each have, uncompressed.
     """
 
     keys: pa.Array
     partitions: pa.Array
     offsets: pa.Array
     timestamps: pa.Array
+    sizes: pa.Array
 
 
 class TopicRecords:
@@ -173,4 +175,11 @@ def _batch(records: list[Any]) -> Batch:
         pa.array([record.offset for record in records], pa.int64()),
         # -1 is Kafka's word for none.
         pa.array([None if record.timestamp == -1 else record.timestamp for record in records], pa.int64()),
+        pa.array([_size(record) for record in records], pa.int64()),
     )
+
+
+def _size(record: Any) -> int:  # noqa: ANN401 - a ConsumerRecord
+    sizes = (record.serialized_key_size, record.serialized_value_size, record.serialized_header_size)
+    # What is not there has -1.
+    return sum(max(0, size) for size in sizes)

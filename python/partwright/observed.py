@@ -1,0 +1,384 @@
+"""What is seen of a topic's records, summed up batch by batch in bounded memory; summaries of parts can be merged.
+
+>>> seen = Observed()
+>>> seen.add(pa.array([b"a", b"b", b"a", None]), pa.array([4, 8, 4, 0]))
+>>> seen.rows, seen.null_keys, seen.pairs().num_rows
+(4, 1, 2)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.files.literals import TRUE, number
+from partwright.hashing import murmur2
+from partwright.heavy import HeavyPairs, bytes_of_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Self
+
+__all__ = ["HeavyKey", "Observed", "merged", "most_rows"]
+
+_MOST = 1_000_000
+_MOST_BYTES = 128 << 20
+# Batches are merged once they have as many rows, or bytes of keys, so that a row is merged few times.
+_PENDING = 1 << 20
+_PENDING_BYTES = 64 << 20
+# An Arrow column of binary has no more than 2 GiB, and one of large binary is grouped ten times as slowly.
+_BATCH_BYTES = 1 << 30
+# How many records are kept in the order of time: a cycle shows in far fewer.
+_EARLIEST = 1 << 16
+_HASHES = 1 << 32
+# A pair that may lack no more than this part of its rows is known well enough to stand for itself.
+_KNOWN = 8
+
+_PAIR = ["partition", "key"]
+_PAIRS = pa.schema(
+    [
+        ("partition", pa.int64()),
+        ("key", pa.binary()),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+        ("first", pa.int64()),
+        ("last", pa.int64()),
+        ("first_offset", pa.int64()),
+        ("last_offset", pa.int64()),
+    ]
+)
+# Of each sum of a batch the column that it is of; and how sums are summed up again.
+_SUMS = {
+    "bytes": ("size", "sum"),
+    "first": ("time", "min"),
+    "last": ("time", "max"),
+    "first_offset": ("offset", "min"),
+    "last_offset": ("offset", "max"),
+}
+_ORDER = pa.schema([("time", pa.int64()), ("partition", pa.int64())])
+
+
+class HeavyKey(NamedTuple):
+    """A key with many rows.
+
+    Attributes:
+        key: Its bytes.
+        rows: How many rows it has, at least.
+        at_most: How many it has, at most; the same where they were counted.
+        partition: The one that has most of them; None where they are in none.
+    """
+
+    key: bytes
+    rows: int
+    at_most: int
+    partition: int | None
+
+
+class Observed:
+    """Records by key and partition.
+
+    Beyond a number of pairs of a key and a partition only some keys are kept, with all of their records: those
+    with the smallest hashes, so that the parts of a data set keep the same ones. The heaviest are kept beside them.
+
+    Args:
+        most: How many pairs of a partition and a key are kept at most.
+
+    Attributes:
+        rows: Records seen.
+        null_keys: Those without a key.
+        null_keys_in: Where they are.
+        rows_in: Records by partition, without those in none.
+        bytes_in: Their bytes by partition; empty where no sizes are known.
+    """
+
+    def __init__(self, most: int = _MOST) -> None:
+        self.rows = 0
+        self.null_keys = 0
+        self.null_keys_in: Counter[int] = Counter()
+        self.rows_in: Counter[int] = Counter()
+        self.bytes_in: Counter[int] = Counter()
+        self._most = most
+        self._below = _HASHES
+        self._tables: list[pa.Table] = []
+        self._pending = self._pending_bytes = 0
+        self._heavy: HeavyPairs | None = None
+        self._earliest: pa.Table | Callable[[], pa.Table] = _ORDER.empty_table()
+
+    @classmethod
+    def of_sums(
+        cls, totals: pa.Table, pairs: pa.Table, scale: int, heavy: pa.Table, order: Callable[[], pa.Table]
+    ) -> Self:
+        """What another engine has summed up, all of it.
+
+        Args:
+            totals: A row for each partition: partition, rows, null_keys and bytes.
+            pairs: As `pairs` has them, of the keys that are kept.
+            scale: Of how many keys one is kept.
+            heavy: As `heavy_pairs` has them, with all rows that each has.
+            order: What gives the table that `order` has, if it is asked for.
+        """
+        seen = cls()
+        for row in totals.to_pylist():
+            seen.rows += row["rows"]
+            seen.null_keys += row["null_keys"]
+            if row["partition"] is not None:
+                seen.rows_in[row["partition"]] += row["rows"]
+                # Counters are compared with those of files, which have no zeros.
+                seen.null_keys_in += Counter({row["partition"]: row["null_keys"]})
+                seen.bytes_in += Counter({row["partition"]: row["bytes"] or 0})
+        seen._below = _HASHES // scale
+        seen._tables = [pairs.select(_PAIRS.names).cast(_PAIRS)]
+        if scale > 1:
+            seen._heavy = HeavyPairs()
+            seen._heavy.add(heavy)
+        seen._earliest = order
+        return seen
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some keys were left out."""
+        return self.scale > 1
+
+    @property
+    def scale(self) -> int:
+        """Of how many keys one was kept, a power of two."""
+        self.pairs()
+        return _HASHES // self._below
+
+    def add(
+        self,
+        keys: Any,  # noqa: ANN401 - Arrow columns, all of them
+        partitions: Any,  # noqa: ANN401
+        times: Any = None,  # noqa: ANN401
+        offsets: Any = None,  # noqa: ANN401
+        sizes: Any = None,  # noqa: ANN401
+    ) -> None:
+        """Take some records, the next of their source.
+
+        Args:
+            keys: Their key bytes, null where there is no key.
+            partitions: Where they are, whole numbers of 64 bits, null where they are in none.
+            times: Their timestamps as whole numbers of 64 bits, null where they are not known; None for none.
+            offsets: Their offsets, the same.
+            sizes: How many bytes each has, the same.
+        """
+        if not pa.types.is_binary(keys.type):
+            # Of any other layout Arrow's kernels do not take each.
+            keys = keys.cast(pa.large_binary())
+        given = {"time": times, "offset": offsets, "size": sizes}
+        columns = {name: column for name, column in given.items() if column is not None}
+        rows = pa.table({"partition": partitions, "key": keys, **columns})
+        if times is not None or self.rows < _EARLIEST:
+            self._keep_earliest(rows)
+        self.rows += rows.num_rows
+        self.rows_in.update(_counted(rows["partition"]))
+        if sizes is not None:
+            self.bytes_in.update(_summed(rows, "size"))
+        if keys.null_count:
+            keyless = rows.filter(pc.is_null(rows["key"]))
+            self.null_keys += keyless.num_rows
+            self.null_keys_in.update(_counted(keyless["partition"]))
+            rows = rows.filter(pc.is_valid(rows["key"]))
+        for some in _grouped_fast(rows):
+            sums = [(column, how) for column, how in _SUMS.values() if column in columns]
+            grouped = some.group_by(_PAIR, use_threads=False).aggregate([([], "count_all"), *sums])
+            names = [name for name, (column, _) in _SUMS.items() if column in columns]
+            self._take(_completed(grouped.rename_columns([*_PAIR, "rows", *names])))
+
+    def merge(self, other: Self) -> None:
+        """Take what another one has seen: the records that come after these in their source."""
+        pairs = other.pairs()
+        self.rows += other.rows
+        self.null_keys += other.null_keys
+        self.null_keys_in.update(other.null_keys_in)
+        self.rows_in.update(other.rows_in)
+        self.bytes_in.update(other.bytes_in)
+        self._keep_earliest(other.order())
+        # One that has left keys out has the heaviest of all.
+        if other._heavy is not None:
+            self._heaviest().merge(other._heavy)
+        elif self._heavy is not None:
+            self._heavy.add(pairs)
+        self._below = min(self._below, other._below)
+        self._keep(pairs)
+
+    def pairs(self) -> pa.Table:
+        """A row for each key in each partition: how many rows, their bytes, the first and last times and offsets."""
+        if len(self._tables) != 1:
+            whole = pa.concat_tables(self._tables or [_PAIRS.empty_table()])
+            # What was kept before may be too much now.
+            self._tables = [merged(self._kept(whole) if self._below < _HASHES else whole)]
+        self._pending = self._pending_bytes = 0
+        while self._tables[0].num_rows > self._most or bytes_of_keys(self._tables[0]) > _MOST_BYTES:
+            self._heaviest()
+            self._below //= 2
+            self._tables = [self._kept(self._tables[0])]
+        return self._tables[0]
+
+    def pairs_below(self, scale: int) -> pa.Table:
+        """Those of the keys that are kept where one of so many is; not fewer than `scale` has it."""
+        return self.pairs().filter(_has_hash_below(self._tables[0]["key"], _HASHES // scale))
+
+    def keys(self) -> int:
+        """How many different keys there are; where some were left out, an estimate."""
+        return len(pc.unique(self.pairs()["key"])) * self.scale
+
+    def keys_in(self) -> dict[int, int]:
+        """How many different keys each partition has; the same."""
+        found = _counted(self.pairs()["partition"])
+        return {partition: keys * self.scale for partition, keys in found.items()}
+
+    def heaviest(self, count: int) -> list[HeavyKey]:
+        """The keys with the most rows, the heaviest first, those of the same rows by their bytes."""
+        if not self.is_sampled:
+            return most_rows(self.pairs(), count)
+        heavy = self._heaviest()
+        return most_rows(heavy.table(), count, heavy.missed)
+
+    def whole(self) -> pa.Table:
+        """Partition, key, rows and keys: of each pair how many rows and keys of the whole it stands for.
+
+        All of them, where none was left out; else the heaviest for themselves, and those that are kept for the rest.
+        """
+        pairs = self.pairs().select([*_PAIR, "rows"])
+        ones = pa.repeat(number(1), pairs.num_rows)
+        if not self.is_sampled:
+            return pairs.append_column("keys", ones)
+        heavy = self._heaviest()
+        heavy_pairs = heavy.table()
+        # What may have as much again is not known well enough.
+        heavy_pairs = heavy_pairs.filter(pc.greater(heavy_pairs["rows"], number(_KNOWN * heavy.missed)))
+        others = pairs.filter(
+            pc.invert(pc.is_in(pairs["key"], pc.unique(heavy_pairs["key"]))),
+        )
+        scale = number(self.scale)
+        return pa.concat_tables(
+            [
+                heavy_pairs.append_column("keys", pa.repeat(number(1), heavy_pairs.num_rows)),
+                others.set_column(2, "rows", pc.multiply(others["rows"], scale)).append_column(
+                    "keys", pa.repeat(scale, others.num_rows)
+                ),
+            ]
+        )
+
+    def heavy_pairs(self) -> pa.Table:
+        """The heaviest pairs of a key and a partition with the rows that each has at least; all where all were kept."""
+        return self._heaviest().table() if self.is_sampled else self.pairs()
+
+    def order(self) -> pa.Table:
+        """The times and partitions of the earliest records, in that order; as they came where there are no times."""
+        if not isinstance(self._earliest, pa.Table):
+            self._earliest = self._earliest()
+        return self._earliest
+
+    def _heaviest(self) -> HeavyPairs:
+        """The summary of the heaviest; it begins with all that is known, before the first key is left out."""
+        if self._heavy is None:
+            self._heavy = HeavyPairs()
+            for table in self._tables:
+                self._heavy.add(table)
+        return self._heavy
+
+    def _take(self, grouped: pa.Table) -> None:
+        if self._heavy is not None:
+            self._heavy.add(grouped)
+        self._keep(grouped)
+
+    def _keep(self, grouped: pa.Table) -> None:
+        kept = self._kept(grouped) if self._below < _HASHES else grouped
+        self._tables.append(kept)
+        self._pending += kept.num_rows
+        self._pending_bytes += bytes_of_keys(kept)
+        if self._pending > _PENDING or self._pending_bytes > _PENDING_BYTES:
+            self.pairs()
+
+    def _kept(self, pairs: pa.Table) -> pa.Table:
+        return pairs.filter(_has_hash_below(pairs["key"], self._below))
+
+    def _keep_earliest(self, rows: pa.Table) -> None:
+        times = rows["time"] if "time" in rows.schema.names else pa.nulls(rows.num_rows, pa.int64())
+        rows = pa.table([times, rows["partition"]], schema=_ORDER)
+        earliest = self.order()
+        known = times.null_count < len(times) or earliest["time"].null_count < len(earliest)
+        if not known and earliest.num_rows == _EARLIEST:
+            return
+        whole = pa.concat_tables([earliest, rows])
+        if known:
+            # Stable, for records of one millisecond stay as they came.
+            whole = whole.take(pc.sort_indices(whole["time"]).slice(0, _EARLIEST))
+        self._earliest = whole.slice(0, _EARLIEST).combine_chunks()
+
+
+def merged(pairs: pa.Table) -> pa.Table:
+    """Pairs with one row for each key in each partition."""
+    known = [name for name in _SUMS if pairs[name].null_count < pairs.num_rows]
+    grouped = pairs.group_by(_PAIR, use_threads=False).aggregate(
+        [("rows", "sum"), *((name, _SUMS[name][1]) for name in known)]
+    )
+    return _completed(grouped.rename_columns([*_PAIR, "rows", *known]))
+
+
+def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
+    """Of pairs of a key and a partition the keys with the most rows.
+
+    Args:
+        pairs: With the columns partition, key and rows.
+        count: How many keys are given.
+        missed: How many rows a pair may have beyond those.
+    """
+    rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    # The heaviest alone are sorted by their bytes too.
+    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows_sum", "descending")])
+    least = rows["rows_sum"][places[-1].as_py()] if len(places) else number(0)
+    heavy = rows.filter(pc.greater_equal(rows["rows_sum"], least)).sort_by(
+        [("rows_sum", "descending"), ("key", "ascending")]
+    )
+    heavy = heavy.slice(0, count)
+    of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
+    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by([("rows", "ascending")])
+    at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
+    return [
+        HeavyKey(key, sum_, sum_ + missed, at.get(key))
+        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
+    ]
+
+
+def _completed(sums: pa.Table) -> pa.Table:
+    """Sums with nulls for what is not known."""
+    unknown = pa.nulls(sums.num_rows, pa.int64())
+    return pa.table(
+        [sums[name] if name in sums.schema.names else unknown for name in _PAIRS.names], _PAIRS.names
+    ).cast(_PAIRS)
+
+
+def _grouped_fast(rows: pa.Table) -> Iterator[pa.Table]:
+    """The rows with keys of a type that Arrow groups fast; in several parts where it cannot hold them all."""
+    if pa.types.is_binary(rows["key"].type):
+        yield rows
+    elif bytes_of_keys(rows) <= _BATCH_BYTES or rows.num_rows == 1:
+        key = rows.schema.get_field_index("key")
+        yield rows.set_column(key, "key", rows["key"].cast(pa.binary()))
+    else:
+        half = rows.num_rows // 2
+        for part in (rows.slice(0, half), rows.slice(half)):
+            # A copy, for a slice has the offsets of the whole.
+            yield from _grouped_fast(part.take(pc.indices_nonzero(pa.repeat(TRUE, part.num_rows))))
+
+
+def _has_hash_below(keys: Any, below: int) -> Any:  # noqa: ANN401 - Arrow columns
+    """Whether keys have one of the smallest hashes, of so many."""
+    # Signed, so that zero is in the middle; Java's partitions go by the low bits, these are the high ones.
+    return pc.less(murmur2(keys).cast(pa.int64()), number(below - _HASHES // 2))
+
+
+def _counted(column: Any) -> dict[int, int]:  # noqa: ANN401 - an Arrow column
+    return {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
+
+
+def _summed(rows: pa.Table, name: str) -> dict[int, int]:
+    by_partition = rows.filter(pc.is_valid(rows["partition"])).group_by("partition", use_threads=False)
+    found = by_partition.aggregate([(name, "sum")]).to_pylist()
+    return {each["partition"]: each[f"{name}_sum"] or 0 for each in found}
