@@ -19,10 +19,10 @@ from partwright.hashing import murmur2
 from partwright.heavy import HeavyPairs, bytes_of_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
-__all__ = ["HeavyKey", "Observed", "merged", "most_rows"]
+__all__ = ["EARLIEST", "HeavyKey", "Level", "Observed", "merged", "most_rows", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
@@ -32,7 +32,7 @@ _PENDING_BYTES = 64 << 20
 # An Arrow column of binary has no more than 2 GiB, and one of large binary is grouped ten times as slowly.
 _BATCH_BYTES = 1 << 30
 # How many records are kept in the order of time: a cycle shows in far fewer.
-_EARLIEST = 1 << 16
+EARLIEST = 1 << 16
 _HASHES = 1 << 32
 # A pair that may lack no more than this part of its rows is known well enough to stand for itself.
 _KNOWN = 8
@@ -77,6 +77,20 @@ class HeavyKey(NamedTuple):
     partition: int | None
 
 
+class Level(NamedTuple):
+    """Pairs of a key and a partition that are kept until the hashes have been halved so often, and not longer.
+
+    Attributes:
+        level: How often.
+        pairs: How many pairs there are.
+        key_bytes: How many bytes their keys have.
+    """
+
+    level: int
+    pairs: int
+    key_bytes: int
+
+
 class Observed:
     """Records by key and partition.
 
@@ -109,7 +123,12 @@ class Observed:
 
     @classmethod
     def of_sums(
-        cls, totals: pa.Table, pairs: pa.Table, scale: int, heavy: pa.Table, order: Callable[[], pa.Table]
+        cls,
+        totals: pa.Table,
+        pairs: pa.Table,
+        scale: int,
+        heavy: pa.Table | None = None,
+        order: Callable[[], pa.Table] | None = None,
     ) -> Self:
         """What another engine has summed up, all of it.
 
@@ -117,8 +136,8 @@ class Observed:
             totals: A row for each partition: partition, rows, null_keys and bytes.
             pairs: As `pairs` has them, of the keys that are kept.
             scale: Of how many keys one is kept.
-            heavy: As `heavy_pairs` has them, with all rows that each has.
-            order: What gives the table that `order` has, if it is asked for.
+            heavy: As `heavy_pairs` has them, with all rows that each has, where not all keys are kept.
+            order: What gives the table that `order` has, if it is asked for; None where there is none.
         """
         seen = cls()
         for row in totals.to_pylist():
@@ -131,10 +150,11 @@ class Observed:
                 seen.bytes_in += Counter({row["partition"]: row["bytes"] or 0})
         seen._below = _HASHES // scale
         seen._tables = [pairs.select(_PAIRS.names).cast(_PAIRS)]
-        if scale > 1:
+        if heavy is not None:
             seen._heavy = HeavyPairs()
             seen._heavy.add(heavy)
-        seen._earliest = order
+        if order is not None:
+            seen._earliest = order
         return seen
 
     @property
@@ -171,7 +191,7 @@ class Observed:
         given = {"time": times, "offset": offsets, "size": sizes}
         columns = {name: column for name, column in given.items() if column is not None}
         rows = pa.table({"partition": partitions, "key": keys, **columns})
-        if times is not None or self.rows < _EARLIEST:
+        if times is not None or self.rows < EARLIEST:
             self._keep_earliest(rows)
         self.rows += rows.num_rows
         self.rows_in.update(_counted(rows["partition"]))
@@ -303,13 +323,34 @@ class Observed:
         rows = pa.table([times, rows["partition"]], schema=_ORDER)
         earliest = self.order()
         known = times.null_count < len(times) or earliest["time"].null_count < len(earliest)
-        if not known and earliest.num_rows == _EARLIEST:
+        if not known and earliest.num_rows == EARLIEST:
             return
         whole = pa.concat_tables([earliest, rows])
         if known:
             # Stable, for records of one millisecond stay as they came.
-            whole = whole.take(pc.sort_indices(whole["time"]).slice(0, _EARLIEST))
-        self._earliest = whole.slice(0, _EARLIEST).combine_chunks()
+            whole = whole.take(pc.sort_indices(whole["time"]).slice(0, EARLIEST))
+        self._earliest = whole.slice(0, EARLIEST).combine_chunks()
+
+
+def scale_of(levels: Sequence[Level], most: int | None = None) -> int:
+    """Of how many keys one is kept, where there are so many pairs.
+
+    Args:
+        levels: All pairs.
+        most: How many are kept at most, where others than by default.
+
+    Examples:
+        >>> scale_of([Level(0, 500, 5000), Level(1, 300, 3000), Level(2, 200, 2000)], most=500)
+        2
+    """
+    most = _MOST if most is None else most
+    level = 0
+    while (
+        sum(each.pairs for each in levels if each.level >= level) > most
+        or sum(each.key_bytes for each in levels if each.level >= level) > _MOST_BYTES
+    ):
+        level += 1
+    return 1 << level
 
 
 def merged(pairs: pa.Table) -> pa.Table:

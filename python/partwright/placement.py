@@ -100,6 +100,8 @@ class Example:
         key: Its key, for people.
         partition: Where it is said to be: a number, the text that is none, or None where nothing is said.
         expected: Where the client puts it; None where that may be anywhere.
+        client: The client profile.
+        rows: How many records of the key are there; None where the row or the offset is that of one.
     """
 
     row: int | None
@@ -108,9 +110,12 @@ class Example:
     partition: int | str | None
     expected: int | None
     client: str
+    rows: int | None = None
 
     def __str__(self) -> str:
         at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
+        if self.rows is not None:
+            at = f"{self.rows:,} rows"
         said = "in no partition" if self.partition is None else f"in partition {self.partition}"
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
@@ -169,12 +174,12 @@ class Placement:
     @property
     def rows(self) -> int:
         """Rows seen."""
-        return self._placer.rows
+        return self._seen.rows
 
     @property
     def null_keys(self) -> int:
         """Rows without a key."""
-        return self._placer.null_keys
+        return self._seen.null_keys
 
     @property
     def ok(self) -> bool:
@@ -259,6 +264,11 @@ class Placement:
                 self.examples.append(self._example(row, first, keys, partitions, offsets, expected))
         found = pc.if_else(inside, found, pa.nulls(1, found.type)[0])
         self._seen.add(in_one(encode(keys, self._placer.key_type)), found.cast(pa.int64()))
+
+    def take(self, seen: Observed, misplaced: int, undetermined: int, examples: list[Example]) -> None:
+        """Take what another engine has summed up, all of it: the records by key and the partition that they are in."""
+        self._seen = seen
+        self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as JSON has it."""

@@ -251,7 +251,7 @@ ARROWS: dict[str, set[str]] = {
     "files": {"errors"},
     "audit": {"hashing", "clients", "errors", "files", "placement", "observed", "shown"},
     "placement": {"hashing", "errors", "files", "observed", "salting", "shown", "skew"},
-    "spark": {"hashing", "errors", "jars", "java"},
+    "spark": {"audit", "hashing", "errors", "jars", "java", "observed", "placement", "shown"},
     "kafka": {"hashing", "errors", "folders", "jars", "java"},
     "pipeline": {"_core", "spark", "kafka", "errors", "folders", "shown"},
     "cli": {

@@ -5,7 +5,7 @@
     spark = pws.session()
     flights = pws.with_partition(flights, key="tailnum", n=12)
 
-Columns, tables, layouts and SQL functions work in classic Spark and in Spark Connect, and need no pandas.
+Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, and need no pandas.
 """
 
 from partwright.spark.requirements import require_pyspark
@@ -13,6 +13,7 @@ from partwright.spark.requirements import require_pyspark
 require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
+from partwright.spark.audits import check, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence
 from partwright.spark.layout import copartition, kafka_layout
@@ -21,13 +22,16 @@ from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
 
 __all__ = [
+    "check",
     "copartition",
     "encode",
+    "fingerprint",
     "first_sentence",
     "kafka_layout",
     "murmur2",
     "partition_for_key",
     "register",
+    "resize",
     "session",
     "with_partition",
 ]

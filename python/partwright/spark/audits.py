@@ -1,0 +1,258 @@
+"""Audits of a table on the cluster: who wrote this topic, what moves when it grows, how even is it.
+
+Each groups by key and partition in Spark, in one pass over the table, and brings sums to the driver: the answers are
+those of `partwright fingerprint`, `resize` and `check` on a file of the same records.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as sf
+
+from partwright.audit.fingerprint import judge
+from partwright.audit.resize import Resize
+from partwright.errors import PartwrightError
+from partwright.placement import Example, Placement
+from partwright.shown import shown_key
+from partwright.spark.columns import partition_for_key
+from partwright.spark.sums import kept, observed, order_of, records, refused, sums
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+    from partwright.audit.answer import Fingerprint
+    from partwright.observed import Observed
+
+__all__ = ["check", "fingerprint", "resize"]
+
+# n is at most 2^31-1.
+_LARGEST = 2**31 - 2
+
+
+def fingerprint(
+    df: DataFrame,
+    key: str | Column = "key",
+    partition: str | Column = "partition",
+    timestamp: str | Column | None = None,
+    offset: str | Column | None = None,
+    n: SupportsIndex | None = None,
+    key_type: str | None = None,
+) -> Fingerprint:
+    """Which client wrote a table's records, and for how many partitions.
+
+    One pass over the table; a second over its times where records with keys follow no rule, to see whether the
+    partitions were taken in turn.
+
+    Args:
+        df: The records, such as Spark's Kafka source gives.
+        key: The column of their keys, by name or as a Column: a string or binary, or under a `java:` key type numbers.
+        partition: The column of where they are, whole numbers without nulls.
+        timestamp: The column of when, timestamps or milliseconds: they date a change.
+        offset: The column of their offsets, whole numbers: they tell in each partition where a change is.
+        n: How many partitions the topic has; by default it is found, too.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+
+    Returns:
+        The answer, a `partwright.audit.Fingerprint`.
+
+    Raises:
+        KeyTypeError: The keys have no bytes under this key type.
+        PartwrightError: A column is not there or of another type; a record is in no partition, or in one that n has
+            not; the table is a stream.
+
+    Examples:
+        >>> found = fingerprint(records, timestamp="timestamp", offset="offset")  # doctest: +SKIP
+        >>> found.verdict, found.n, found.family  # doctest: +SKIP
+        ('one-writer', 12, ('java', 'kafkajs', 'kafka-python'))
+    """
+    rows = records(df, key, partition, timestamp=timestamp, offset=offset, key_type=key_type)
+    with refused():
+        with kept(sums(rows)) as by_pair:
+            seen = observed(by_pair, order_of(rows))
+        _refuse_elsewhere(seen, None)
+        return judge(seen, None if n is None else n.__index__())
+
+
+def resize(
+    df: DataFrame,
+    key: str | Column = "key",
+    from_: SupportsIndex = 12,
+    to: SupportsIndex = 24,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    partition: str | Column | None = None,
+    offset: str | Column | None = None,
+    size: str | Column | None = None,
+) -> Resize:
+    """What moves when the topic of a table's records gets another number of partitions.
+
+    Args:
+        df: The records.
+        key: The column of their keys; see `fingerprint`.
+        from_: How many partitions the topic has.
+        to: How many it would have.
+        client: The client profile that writes to it.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        partition: The column of where they are, whole numbers; by default where the client places them.
+        offset: The column of their offsets: up to where each partition has to be drained.
+        size: The column of how many bytes each has.
+
+    Returns:
+        The plan, a `partwright.audit.Resize`; `to_dict()` is what `partwright resize --json` prints.
+
+    Raises:
+        KeyTypeError: The keys have no bytes under this key type.
+        PartwrightError: A number of partitions or the client is none, or both numbers are the same; a column is not
+            there or of another type; a record is in no partition from 0 to `from_` - 1; the table is a stream.
+
+    Examples:
+        >>> plan = resize(orders, "user", 12, 24)  # doctest: +SKIP
+        >>> plan.keys_moved, plan.rows_moved  # doctest: +SKIP
+        (2010, 167000)
+    """
+    plan = Resize(from_.__index__(), to.__index__(), client, key_type)
+    rows = records(df, key, partition, offset=offset, size=size, key_type=key_type)
+    before, after = (partition_for_key("key", n, client) for n in (plan.from_, plan.to))
+    placed = sums(rows).withColumns({"before": before, "after": after})
+    with refused(), kept(placed) as by_pair:
+        at = "before" if partition is None else "partition"
+        moved = sf.coalesce(sf.col("before") != sf.col("after"), sf.lit(False))
+        of_before = by_pair.groupBy("before", sf.col(at).alias("at"), moved.alias("moved")).agg(
+            sf.sum("rows").alias("rows"),
+            sf.sum("bytes").alias("bytes"),
+            sf.max("last_offset").alias("last_offset"),
+        )
+        of_after = by_pair.groupBy("after").agg(sf.sum("rows").alias("rows"), sf.sum("bytes").alias("bytes"))
+        found = of_before.toArrow()
+        if partition is not None:
+            _refuse_places(found, plan.from_)
+        plan.take(found, of_after.toArrow(), observed(_by(by_pair, "before", is_summed=partition is None)))
+    return plan
+
+
+def check(
+    df: DataFrame,
+    key: str | Column = "key",
+    n: SupportsIndex = 12,
+    client: str = "java",
+    key_type: str | None = None,
+    partition: str | Column | None = None,
+    max_share: float | None = None,
+    min_used: float | None = None,
+    *,
+    show: int = 10,
+) -> Placement:
+    """Whether a table's records are where a client puts them, and how even the partitions are.
+
+    Args:
+        df: The records.
+        key: The column of their keys; see `fingerprint`.
+        n: How many partitions the topic has.
+        client: The client profile whose partitions are right.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        partition: The column of where they are, whole numbers; by default no place is checked, and the shares are those
+            that the client would make.
+        max_share: Which share of the rows a partition may have at most, 0 to 1.
+        min_used: Which share of the partitions must have rows at least, 0 to 1.
+        show: How many of the keys that are not where they belong are kept as examples, the heaviest.
+
+    Returns:
+        What was found; `to_dict()` is what `partwright check --json` prints, but that the examples are keys and not
+        rows.
+
+    Raises:
+        KeyTypeError: The keys have no bytes under this key type.
+        PartwrightError: n or the client is none; a column is not there or of another type; the table is a stream.
+
+    Examples:
+        >>> found = check(orders, "country", 48, max_share=0.05)  # doctest: +SKIP
+        >>> found.ok, found.broken  # doctest: +SKIP
+        (False, ['partition 8 has 90.5% of the rows, more than 5%'])
+    """
+    found = Placement(n.__index__(), client, key_type, show=show, max_share=max_share, min_used=min_used)
+    rows = records(df, key, partition, key_type=key_type)
+    expected, at = sf.col("expected"), sf.col("partition")
+    if partition is None:
+        place, right = expected, sf.lit(True)
+    else:
+        is_open = expected.isNull()
+        inside = at.between(0, found.n - 1)
+        place = sf.when(inside, at)
+        # Where the client determines none, none is right too.
+        right = sf.coalesce((inside & (is_open | (at == expected))) | (is_open & at.isNull()), sf.lit(False))
+    placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client))
+    placed = placed.withColumns({"place": place.cast("long"), "right": right})
+    with refused(), kept(placed) as by_pair:
+        seen = observed(_by(by_pair, "place", is_summed=partition is None))
+        wrong = by_pair.where(~sf.col("right"))
+        undetermined = by_pair.where(sf.col("right") & expected.isNull())
+        misplaced, open_ = (
+            each.agg(sf.sum("rows")).toArrow()[0][0].as_py() or 0 for each in (wrong, undetermined)
+        )
+        heaviest = (
+            wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
+        )
+        examples = [
+            Example(
+                None,
+                None,
+                shown_key(row["key"], key_type),
+                row["partition"],
+                row["expected"],
+                client,
+                row["rows"],
+            )
+            for row in (heaviest.toArrow().to_pylist() if misplaced else ())
+        ]
+        found.take(seen, misplaced, open_, examples)
+    return found
+
+
+def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:
+    """Sums by key and another partition; by keys alone where each has one."""
+    pairs = by_pair.drop("partition").withColumnRenamed(partition, "partition")
+    if is_summed:
+        return pairs
+    return pairs.groupBy("key", "partition").agg(
+        sf.sum("rows").alias("rows"),
+        sf.sum("bytes").alias("bytes"),
+        sf.min("first").alias("first"),
+        sf.max("last").alias("last"),
+        sf.min("first_offset").alias("first_offset"),
+        sf.max("last_offset").alias("last_offset"),
+    )
+
+
+def _refuse_elsewhere(seen: Observed, n: int | None) -> None:
+    """Refuse records that are in no partition, or in none of n."""
+    outside = [each for each in seen.rows_in if not 0 <= each <= (_LARGEST if n is None else n - 1)]
+    nowhere = seen.rows - seen.rows_in.total()
+    _refuse(nowhere, {each: seen.rows_in[each] for each in outside}, n)
+
+
+def _refuse_places(of_before: pa.Table, n: int) -> None:
+    nowhere = 0
+    outside: dict[int, int] = {}
+    for row in of_before.to_pylist():
+        if row["at"] is None:
+            nowhere += row["rows"]
+        elif not 0 <= row["at"] < n:
+            outside[row["at"]] = outside.get(row["at"], 0) + row["rows"]
+    _refuse(nowhere, outside, n)
+
+
+def _refuse(nowhere: int, outside: dict[int, int], n: int | None) -> None:
+    they_are = f"they are whole numbers from 0 to {_LARGEST if n is None else n - 1}"
+    if nowhere:
+        raise PartwrightError(f"{nowhere:,} rows are in no partition, their number is null: {they_are}")
+    if outside:
+        first = min(outside)
+        of = "" if n is None else f" of {n}"
+        raise PartwrightError(
+            f"{outside[first]:,} rows are in {first}, which is no partition{of}: {they_are}"
+        )

@@ -1,0 +1,208 @@
+"""A table's records summed up on the cluster by key and partition, and what an audit needs of the sums on the driver.
+
+Spark groups; nothing but sums crosses to Python, and no more keys come to the driver than `partwright.observed` keeps
+of a file: of too many the same ones, those with the smallest hashes.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as sf
+from pyspark.sql.types import (
+    BinaryType,
+    ByteType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from partwright.errors import PartwrightError
+from partwright.observed import EARLIEST, Level, Observed, scale_of
+from partwright.spark.columns import as_column, encode, murmur2
+from partwright.spark.errors import first_sentence
+from partwright.spark.schema import check_key, type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["kept", "observed", "order_of", "records", "refused", "sums"]
+
+_WHOLE = (ByteType, ShortType, IntegerType, LongType)
+# How many of the heaviest pairs of a key and a partition come to the driver where not all do.
+_HEAVY = 1000
+_SUMS = ("rows", "bytes", "first", "last", "first_offset", "last_offset")
+
+
+def records(
+    df: DataFrame,
+    key: str | Column,
+    partition: str | Column | None = None,
+    *,
+    timestamp: str | Column | None = None,
+    offset: str | Column | None = None,
+    size: str | Column | None = None,
+    key_type: str | None = None,
+) -> DataFrame:
+    """The columns of an audit: key bytes, partition, time in milliseconds, offset and size, null where not given.
+
+    Raises:
+        KeyTypeError: The key's type has no key bytes under the key type.
+        PartwrightError: A column is not there or of another type, an unknown key type; a stream.
+    """
+    if df.isStreaming:
+        raise PartwrightError(
+            "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "
+            "it has written"
+        )
+    given = {"partition": partition, "offset": offset, "size": size}
+    return df.select(
+        _key_bytes(df, key, key_type).alias("key"),
+        *(_whole(df, col, name).alias(name) for name, col in given.items()),
+        _milliseconds(df, timestamp).alias("time"),
+    )
+
+
+def sums(rows: DataFrame) -> DataFrame:
+    """What `records` gave, by key and partition: rows, bytes, first and last times and offsets."""
+    return rows.groupBy("key", "partition").agg(
+        sf.count("*").alias("rows"),
+        sf.sum("size").alias("bytes"),
+        sf.min("time").alias("first"),
+        sf.max("time").alias("last"),
+        sf.min("offset").alias("first_offset"),
+        sf.max("offset").alias("last_offset"),
+    )
+
+
+def observed(
+    sums_: DataFrame, order: Callable[[], pa.Table] | None = None, most: int | None = None
+) -> Observed:
+    """What `partwright.observed.Observed` has of the same records, from their sums.
+
+    Args:
+        sums_: What `sums` gave, best where it is kept.
+        order: What gives the earliest records, if they are asked for.
+        most: How many pairs of a key and a partition come to the driver at most, where others than by default.
+    """
+    has_key = sf.col("key").isNotNull()
+    totals = (
+        sums_.groupBy("partition")
+        .agg(
+            sf.sum("rows").alias("rows"),
+            sf.sum(sf.when(has_key, 0).otherwise(sf.col("rows"))).alias("null_keys"),
+            sf.sum("bytes").alias("bytes"),
+            sf.count("key").alias("pairs"),
+            sf.sum(sf.octet_length("key")).alias("key_bytes"),
+        )
+        .toArrow()
+    )
+    keyed = sums_.where(has_key)
+    whole = Level(
+        0, *(sum(value or 0 for value in totals[name].to_pylist()) for name in ("pairs", "key_bytes"))
+    )
+    scale = scale_of([whole], most)
+    heavy = None
+    if scale > 1:
+        scale = scale_of(_levels(keyed), most)
+        heavy = (
+            keyed.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("partition", "key", "rows").toArrow()
+        )
+        keyed = keyed.withColumn("level", _level()).where(sf.col("level") >= scale.bit_length() - 1)
+    pairs = keyed.select("partition", "key", *_SUMS).toArrow()
+    return Observed.of_sums(totals, pairs, scale, heavy, order)
+
+
+def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
+    """What gives the times and partitions of the earliest of what `records` gave."""
+
+    def order() -> pa.Table:
+        dated = rows.where(sf.col("time").isNotNull()).orderBy("time").limit(EARLIEST)
+        return dated.select("time", "partition").toArrow()
+
+    return order
+
+
+@contextmanager
+def kept(df: DataFrame) -> Iterator[DataFrame]:
+    """The table, computed once for several jobs; where the cluster keeps nothing, as a serverless one, each time."""
+    try:
+        stored = df.persist()
+    except PySparkException:
+        yield df
+        return
+    try:
+        yield stored
+    finally:
+        stored.unpersist()
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """What partwright refuses in a worker is raised here as it is: a sentence."""
+    try:
+        yield
+    except PySparkException as error:
+        sentence = first_sentence(error)
+        if sentence is None:
+            raise
+        raise PartwrightError(sentence) from error
+
+
+def _levels(keyed: DataFrame) -> list[Level]:
+    by_level = keyed.select(_level().alias("level"), sf.octet_length("key").alias("bytes")).groupBy("level")
+    found = by_level.agg(sf.count("*").alias("pairs"), sf.sum("bytes").alias("bytes")).toArrow()
+    return [Level(row["level"], row["pairs"], row["bytes"]) for row in found.to_pylist()]
+
+
+def _level() -> Column:
+    """How often the hashes that are kept may be halved until the key's own is not among them."""
+    unsigned = murmur2("key").cast("long") + sf.lit(1 << 31)
+    return sf.lit(32) - sf.length(sf.bin(unsigned))
+
+
+def _key_bytes(df: DataFrame, key: str | Column, key_type: str | None) -> Column:
+    kind = check_key(df, key, key_type)
+    col = as_column(key, "key")
+    as_they_are = {None, "utf8", "java:string"} if isinstance(kind, StringType) else {None, "bytes"}
+    # Spark's own cast, which needs no Python.
+    if isinstance(kind, (StringType, BinaryType)) and key_type in as_they_are:
+        return col.cast("binary")
+    return encode(col, key_type)
+
+
+def _whole(df: DataFrame, col: str | Column | None, name: str) -> Column:
+    if col is None:
+        return sf.lit(None).cast("long")
+    kind = type_of(df, col, name)
+    if not isinstance(kind, _WHOLE):
+        raise PartwrightError(
+            f"the column of {name}s is {kind.simpleString()}, and they are whole numbers: cast it to int or bigint"
+        )
+    return as_column(col, name).cast("long")
+
+
+def _milliseconds(df: DataFrame, col: str | Column | None) -> Column:
+    if col is None:
+        return sf.lit(None).cast("long")
+    kind = type_of(df, col, "timestamp")
+    time = as_column(col, "timestamp")
+    if isinstance(kind, _WHOLE):
+        return time.cast("long")
+    if isinstance(kind, TimestampType):
+        return sf.unix_millis(time)
+    if isinstance(kind, TimestampNTZType):
+        # As UTC, whatever the session's zone is.
+        epoch = sf.lit("1970-01-01").cast("timestamp_ntz")
+        return sf.timestamp_diff("MILLISECOND", epoch, time)
+    raise PartwrightError(
+        f"the column of timestamps is {kind.simpleString()}: cast it to timestamp, or give milliseconds as bigint"
+    )

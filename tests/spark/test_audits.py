@@ -1,0 +1,277 @@
+"""Audits on Spark: the answers of the same functions on columns, which the real clients' files and topics prove."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as sf
+
+import partwright as pw
+from partwright import audit, observed
+from partwright import spark as pws
+from partwright.audit.columns import columns
+from partwright.audit.fingerprint import judge
+from partwright.audit.resize import Resize
+from partwright.placement import Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    Table = Callable[[pa.Table], DataFrame]
+
+SEED = 20261121
+DAY = 1_767_225_600_000
+
+
+def records(rows: int = 4000, keys: int = 700, client: str = "java", n: int = 12) -> pa.Table:
+    """Records as Kafka's source has them: some heavy keys, some without a key, in the order of their times."""
+    draw = random.Random(SEED)
+    key = [
+        None if draw.random() < 0.02 else b"US" if draw.random() < 0.2 else b"user-%d" % draw.randrange(keys)
+        for _ in range(rows)
+    ]
+    places = pw.partition_for_key(pa.array(key, pa.binary()), n, client).to_pylist()
+    partition = [draw.randrange(n) if place is None else place for place in places]
+    offset, ends = [], [0] * n
+    for place in partition:
+        offset.append(ends[place])
+        ends[place] += 1
+    return pa.table(
+        {
+            "key": pa.array(key, pa.binary()),
+            "partition": pa.array(partition, pa.int32()),
+            "offset": pa.array(offset, pa.int64()),
+            "timestamp": pa.array([DAY + 10 * row for row in range(rows)], pa.timestamp("ms", "UTC")),
+            "size": pa.array([draw.randrange(1000) for _ in range(rows)], pa.int32()),
+        }
+    )
+
+
+def on_columns(table: pa.Table, **settings: Any) -> audit.Fingerprint:
+    names = ("key", "partition", "timestamp")
+    return audit.fingerprint(*(table[name] for name in names), offsets=table["offset"], **settings)
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka", "sarama", "kafka-go:crc32"])
+def test_the_writer_is_found(client: str, table: Table) -> None:
+    given = records(client=client)
+    found = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
+    assert found == on_columns(given)
+    assert (found.verdict, found.n) == ("one-writer", 12)
+    assert client in found.family
+
+
+def test_a_change_is_dated_and_placed(table: Table) -> None:
+    old, new = records(n=12), records(n=18)
+    later = pa.array([DAY * 2 + row for row in range(len(new))], pa.timestamp("ms", "UTC"))
+    ends = [0] * 18
+    for place in old["partition"].to_pylist():
+        ends[place] += 1
+    offsets = []
+    for place in new["partition"].to_pylist():
+        offsets.append(ends[place])
+        ends[place] += 1
+    new = new.set_column(3, "timestamp", later).set_column(2, "offset", pa.array(offsets, pa.int64()))
+    given = pa.concat_tables([old, new])
+    found = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
+    assert found == on_columns(given)
+    assert found.change is not None
+    assert (found.verdict, found.change.before, found.change.after) == ("n-change", 12, 18)
+    assert found.change.first_timestamp_after is not None
+    assert found.change.first_timestamp_after >= 2 * DAY
+    undated = pws.fingerprint(table(given), offset="offset", n=18)
+    assert undated == audit.fingerprint(given["key"], given["partition"], offsets=given["offset"], n=18)
+
+
+def test_partitions_that_are_taken_in_turn(table: Table) -> None:
+    given = records()
+    turns = pa.array([row % 12 for row in range(len(given))], pa.int32())
+    given = given.set_column(1, "partition", turns)
+    found = pws.fingerprint(table(given).repartition(5), timestamp="timestamp")
+    assert (found.verdict, found.n) == ("round-robin", 12)
+    # Without times nobody knows in which order a table's rows were written.
+    assert pws.fingerprint(table(given)).verdict == "no-rule"
+
+
+def test_keys_with_a_schemas_id_and_numbers_are_keys(table: Table) -> None:
+    ids = pa.table({"id": pa.array(range(500), pa.int64())})
+    placed = pw.partition_for_key(ids["id"], 7, key_type="java:long")
+    found = pws.fingerprint(table(ids.append_column("p", placed)), "id", sf.col("p"), key_type="java:long")
+    assert (found.verdict, found.n, found.family[0]) == ("one-writer", 7, "java")
+    keys = [b"\x00\x00\x00\x00\x07user-%d" % row for row in range(500)]
+    bare = pw.partition_for_key(keys, 7, key_type="confluent:strip-id")
+    found = pws.fingerprint(table(pa.table({"key": keys, "partition": bare})))
+    assert (found.verdict, found.key_transform) == ("one-writer", "confluent:strip-id")
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka:murmur2"])
+def test_what_moves_is_what_moves_in_columns(client: str, table: Table) -> None:
+    given = records(client=client)
+    for n, to in ((12, 18), (12, 24), (12, 5)):
+        plan = Resize(n, to, client)
+        plan.add(given["key"])
+        assert pws.resize(table(given), "key", n, to, client).to_dict() == plan.to_dict()
+    plan = Resize(12, 18, client)
+    plan.add(*(given[name] for name in ("key", "partition", "offset", "size")))
+    found = pws.resize(
+        table(given), "key", 12, 18, client, partition="partition", offset="offset", size="size"
+    )
+    assert found.to_dict() == plan.to_dict()
+    assert found.misplaced == 0
+    assert found.bytes_moved
+
+
+def test_records_elsewhere_are_counted_in_a_plan(table: Table) -> None:
+    given = records(client="librdkafka")
+    plan = Resize(12, 24)
+    plan.add(given["key"], given["partition"], given["offset"])
+    found = pws.resize(table(given), "key", 12, 24, partition="partition", offset="offset")
+    assert found.to_dict() == plan.to_dict()
+    assert found.misplaced > 2000
+
+
+@pytest.mark.parametrize("client", ["java", "librdkafka:murmur2", "librdkafka"])
+def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
+    given = records()
+    for partition in (None, "partition"):
+        found = pws.check(table(given), "key", 12, client, partition=partition, max_share=0.2, min_used=1.0)
+        right = Placement(12, client, max_share=0.2, min_used=1.0)
+        right.add(given["key"], None if partition is None else given["partition"])
+        ours, theirs = found.to_dict(), right.to_dict()
+        examples = ours.pop("examples")
+        assert (bool(examples), len(examples)) == (bool(theirs.pop("examples")), min(10, len(examples)))
+        assert ours == theirs
+        assert found.broken == right.broken
+        assert len(found.broken) == 1
+    wrong = pws.check(table(given), "key", 12, "librdkafka", partition="partition")
+    heaviest = wrong.examples[0]
+    assert str(heaviest) == (
+        f"{heaviest.rows:,} rows: key US is in partition {pw.partition_for_key('US', 12)}, librdkafka puts it into "
+        f"{pw.partition_for_key('US', 12, 'librdkafka')}"
+    )
+
+
+def test_places_that_are_none_are_misplaced(table: Table) -> None:
+    keys = ["a", "b", None, None, None, "a"]
+    places = pa.array([4, 12, None, -1, 3, None], pa.int64())
+    found = pws.check(table(pa.table({"key": keys, "p": places})), "key", 12, partition="p")
+    right = Placement(12)
+    right.add(pa.array(keys), places)
+    ours, theirs = found.to_dict(), right.to_dict()
+    assert [len(each.pop("examples")) for each in (ours, theirs)] == [3, 3]
+    assert ours == theirs
+    assert (found.misplaced, found.undetermined) == (3, 2)
+
+
+def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = records(rows=12_000, keys=9000)
+    monkeypatch.setattr(observed, "_MOST", 1000)
+    ours = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
+    seen = observed.Observed(most=1000)
+    seen.add(*columns(given["key"], given["partition"], given["timestamp"], given["offset"]))
+    theirs = judge(seen)
+    assert ours.is_sampled
+    assert ours == theirs
+    plan = pws.resize(table(given), "key", 12, 18)
+    right = Resize(12, 18)
+    right._seen = observed.Observed(most=1000)
+    right.add(given["key"])
+    assert plan.is_estimated
+    assert (plan.keys, plan.keys_moved, plan.rows_moved) == (right.keys, right.keys_moved, right.rows_moved)
+    # The cluster has counted the heaviest, a file's reader knows at least how many they are.
+    found = pws.check(table(given), "key", 12)
+    rows = given["key"].to_pylist().count(b"US")
+    heaviest = found.to_dict()["heavy_keys"][0]
+    assert (heaviest["key"], heaviest["rows"], found.to_dict()["heavy_keys_lack"]) == ("US", rows, 0)
+
+
+@pytest.mark.parametrize(
+    "key", [pa.array([], pa.string()), pa.nulls(3, pa.string())], ids=["no row", "null keys"]
+)
+def test_tables_without_a_key(key: pa.Array, table: Table) -> None:
+    given = table(pa.table({"key": key, "partition": pa.array([0] * len(key), pa.int32())}))
+    found = pws.fingerprint(given)
+    assert (found.verdict, found.rows, found.null_keys) == ("no-keys", len(key), len(key))
+    plan = pws.resize(given, "key", 12, 24)
+    assert (plan.rows, plan.keys, plan.unplaced) == (0, 0, len(key))
+    checked = pws.check(given, "key", 12, partition="partition")
+    assert (checked.ok, checked.rows, checked.undetermined) == (True, len(key), len(key))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("null", "1 rows are in no partition, their number is null: they are whole numbers from 0 to"),
+        ("negative", "1 rows are in -1, which is no partition: they are whole numbers from 0 to"),
+        ("small n", "a record is in partition 11, which a topic of 5 partitions has not: check -n"),
+        ("text", "the column of partitions is string, and they are whole numbers: cast it to int or bigint"),
+        ("time", "the column of timestamps is string: cast it to timestamp, or give milliseconds as bigint"),
+        ("absent", "there is no column 'nowhere'; the columns are key, partition, offset, timestamp, size"),
+        ("key", "the key column 'size' is int: int32 has no key bytes of its own"),
+        ("small from", "rows are in 5, which is no partition of 5: they are whole numbers from 0 to 4"),
+        ("same", "12 partitions are as many as 12: nothing would move"),
+        ("client", 'there is no client "jav"'),
+        ("share", "n must be"),
+    ],
+)
+def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> None:
+    given = table(records(rows=200))
+    row = sf.col("offset") == 0
+    one = (sf.col("partition") == 0) & row
+    calls: dict[str, Callable[[], object]] = {
+        "null": lambda: pws.fingerprint(given, partition=sf.when(~one, sf.col("partition"))),
+        "negative": lambda: pws.fingerprint(given, partition=sf.when(one, -1).otherwise(sf.col("partition"))),
+        "small n": lambda: pws.fingerprint(given, n=5),
+        "text": lambda: pws.fingerprint(given, partition=sf.col("partition").cast("string")),
+        "time": lambda: pws.fingerprint(given, timestamp=sf.col("timestamp").cast("string")),
+        "absent": lambda: pws.fingerprint(given, partition="nowhere"),
+        "key": lambda: pws.check(given, "size"),
+        "small from": lambda: pws.resize(given, "key", 5, 10, partition="partition"),
+        "same": lambda: pws.resize(given, "key", 12, 12),
+        "client": lambda: pws.check(given, "key", 12, "jav"),
+        "share": lambda: pws.check(given, "key", 0),
+    }
+    with pytest.raises(pw.PartwrightError) as refused:
+        calls[kind]()
+    wanted = sentence if kind != "share" else "the number of partitions must be from 1"
+    assert wanted in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_a_worker_refuses_is_its_sentence(table: Table) -> None:
+    short = table(
+        pa.table({"key": [b"\x00\x00\x00\x00\x01a", b"\x01"], "partition": pa.array([0, 0], pa.int32())})
+    )
+    with pytest.raises(pw.PartwrightError, match=r"^row \d: ") as refused:
+        pws.fingerprint(short, key_type="confluent:strip-id")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_stream_is_refused(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().selectExpr("string(value) AS key", "0 AS partition")
+    with pytest.raises(pw.PartwrightError, match=r"^an audit looks at all rows and a stream has no end"):
+        pws.fingerprint(stream)
+
+
+def test_times_are_the_same_in_any_zone_and_type(spark: SparkSession, table: Table) -> None:
+    given = records(n=12)
+    naive = given["timestamp"].cast(pa.timestamp("us"))
+    table_ = table(given.set_column(3, "timestamp", given["timestamp"].cast(pa.timestamp("us", "UTC"))))
+    wanted = pws.fingerprint(table_, timestamp="timestamp")
+    before = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        spark.conf.set("spark.sql.session.timeZone", "Asia/Kathmandu")
+        assert pws.fingerprint(table_, timestamp="timestamp") == wanted
+        columns = (given["key"], given["partition"], naive)
+        rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
+        wallclock = spark.createDataFrame(rows, "key binary, partition int, timestamp timestamp_ntz")
+        assert pws.fingerprint(wallclock, timestamp="timestamp") == wanted
+        millis = table_.withColumn("timestamp", sf.unix_millis("timestamp"))
+        assert pws.fingerprint(millis, timestamp="timestamp") == wanted
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
