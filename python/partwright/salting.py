@@ -42,7 +42,7 @@ class Salted:
 def salted(
     heavy: Sequence[HeavyKey], rows_in: Mapping[int, int], rows: int, n: int, client: str = "java"
 ) -> list[Salted]:
-    """The largest share for several numbers of ways; empty where no key has more rows than an even partition.
+    """The largest share for several numbers of ways; empty where no key has more rows than an even partition, or one.
 
     Args:
         heavy: The heaviest keys.
@@ -51,7 +51,7 @@ def salted(
         n: How many partitions there are.
         client: The client profile that places the keys.
     """
-    split = [each for each in heavy if each.partition is not None and each.rows * n > rows]
+    split = [each for each in heavy if each.partition is not None and each.rows * n > rows and each.rows > 1]
     if not split or n == 1:
         return []
     return [Salted(ways, len(split), _largest(split, rows_in, n, client, ways) / rows) for ways in _WAYS]

@@ -116,6 +116,112 @@ def test_rows_are_exact_where_keys_are_too_many(monkeypatch: pytest.MonkeyPatch)
     assert 0.9 * heavy["rows"] < found["heaviest_moved"][0]["rows"] <= heavy["rows"]
 
 
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.none() | st.text("abé", max_size=2), st.integers(0, 4), st.integers(0, 99)))
+    ),
+    st.integers(1, 9),
+    st.sampled_from(CLIENTS),
+)
+def test_where_records_are_says_what_to_drain(
+    batches: list[list[tuple[str | None, int, int]]], to: int, client: str
+) -> None:
+    to += to >= 5
+    plan, ends = Resize(5, to, client), [0] * 5
+    lying = []
+    for batch in batches:
+        offsets = []
+        for key, at, size in batch:
+            lying.append((key, at, ends[at], size))
+            offsets.append(ends[at])
+            ends[at] += 1
+        keys, places, sizes = zip(*batch, strict=True) if batch else ((), (), ())
+        plan.add(
+            pa.array(keys, pa.string()),
+            pa.array(places, pa.int32()),
+            pa.array(offsets, pa.int64()),
+            pa.array(sizes, pa.int64()),
+        )
+    place = {key: (pw.which(key, 5, client)[client], pw.which(key, to, client)[client]) for key, *_ in lying}
+    placed = [record for record in lying if place[record[0]][0] is not None]
+    moved = [record for record in placed if place[record[0]][0] != place[record[0]][1]]
+    found = plan.to_dict()
+    assert found["misplaced"] == sum(at != place[key][0] for key, at, _, _ in placed)
+    assert (found["bytes"] or 0, found["bytes_moved"] or 0) == (
+        sum(record[3] for record in placed),
+        sum(record[3] for record in moved),
+    )
+    for part in found["before"]:
+        at = part["partition"]
+        assert part["rows"] == sum(record[1] == at for record in placed)
+        assert part["rows_moved"] == sum(record[1] == at for record in moved)
+        assert part["drain_to"] == max((record[2] + 1 for record in moved if record[1] == at), default=None)
+        assert part["end"] == (ends[at] or None)
+    assert [part["partition"] for part in found["before"]] == list(range(5))
+    assert [(part["rows"], part["bytes"] or 0) for part in found["after"]] == [
+        (sum(place[key][1] == new for key, *_ in placed), sum(r[3] for r in placed if place[r[0]][1] == new))
+        for new in range(to)
+    ]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_each_new_partition_is_fed_by_as_many_as_is_said(client: str) -> None:
+    keys = [f"user-{row}" for row in range(30_000)]
+    for from_, to in ((12, 18), (12, 24), (7, 10), (24, 8)):
+        places = (pw.partition_for_key(keys, n, client).to_pylist() for n in (from_, to))
+        feeding: dict[int, set[int]] = {}
+        for old, new in zip(*places, strict=True):
+            feeding.setdefault(new, set()).add(old)
+        assert {len(old) for old in feeding.values()} == {Resize(from_, to, client).fed_by}
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (
+            {"partitions": ["4", "x"]},
+            "row 7 is in 'x', which is no partition of 5: they are whole numbers from 0 to 4",
+        ),
+        (
+            {"partitions": [5, 0]},
+            "row 6 is in 5, which is no partition of 5: they are whole numbers from 0 to 4",
+        ),
+        ({"partitions": [0, None]}, "row 7 is in no partition of 5: they are whole numbers from 0 to 4"),
+        ({"offsets": [3, -1]}, "row 7 has the offset -1, which is no whole number from 0 on"),
+        ({"sizes": ["3.5", "1"]}, "row 6 has the size '3.5', which is no whole number from 0 on"),
+    ],
+)
+def test_what_is_no_place_is_named_with_its_row(columns: dict[str, list[Any]], sentence: str) -> None:
+    plan = Resize(5, 7)
+    plan.add(pa.array(["a"] * 6))
+    with pytest.raises(pw.PartwrightError) as refused:
+        plan.add(pa.array(["a", "b"]), **{name: pa.array(values) for name, values in columns.items()})
+    assert str(refused.value) == sentence
+
+
+def test_a_plan_s_steps_have_each_partition_s_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = [f"user-{row}" for row in range(200)]
+    places = pw.partition_for_key(keys, 60).to_pylist()
+    lines = (f"{key},{at},{row},{row}" for row, (key, at) in enumerate(zip(keys, places, strict=True)))
+    Path("x.csv").write_text("\n".join(["k,p,o,s", *lines]) + "\n", encoding="utf-8")
+    words = ["x.csv", "--key", "k", "--from", 60, "--partition", "p", "--offset", "o", "--size", "s"]
+    code, out, err = call(capfd, *words, "--to", 90, "--plan")
+    assert (code, err) == (0, "")
+    assert "kafka-topics.sh --alter --topic TOPIC --partitions 90" in out
+    assert "kB of 19.9 kB, go elsewhere" in out
+    # Of so many partitions the fullest alone.
+    assert "12 more" in out
+    assert "42 more" in out
+    assert "each new partition is fed by 2 old partitions" in out
+    code, out, err = call(capfd, *words, "--to", 30, "--plan")
+    assert "Kafka takes no partition away" in out
+    assert "--alter" not in out
+
+
 def call(capfd: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as ended:
         main(["resize", *map(str, words)])
@@ -162,6 +268,15 @@ def test_every_format_is_read(
             ["x.csv", "--key", "k", "--to", 12],
             "say how many partitions the topic of 'x.csv' has, with --from",
         ),
+        (
+            ["x.csv", "--key", "k", "--from", 6, "--to", 12, "--partition", "k"],
+            "one column cannot be two of key, partition, offset and size: name another one",
+        ),
+        (
+            ["x.csv", "--key", "k", "--from", 6, "--to", 12, "--size", "q"],
+            "there is no column 'q' in 'x.csv'",
+        ),
+        (["kafka://127.0.0.1:9/t", "--to", 12, "--size", "s"], "--size 's' names a column of a file"),
         (["x.csv", "--from", 6, "--to", 12], "say which column of 'x.csv' is the key, with --key"),
         (["x.csv", "--key", "k", "--from", 6], "Missing option '--to'"),
         (["x.csv", "--key", "q", "--from", 6, "--to", 12], "there is no column 'q' in 'x.csv'"),

@@ -95,8 +95,8 @@ def test_what_a_topic_would_move_is_said(broker: EmbeddedKafka) -> None:
     topics.create_topic(broker.bootstrap_servers, "moves", 5)
     keys = [f"key {row % 300}" for row in range(1000)]
     with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-        for key in keys:
-            producer.send("moves", b"v", key=key.encode())
+        sent = [producer.send("moves", b"v" * 9, key=key.encode(), headers=[("h", b"12")]) for key in keys]
+        written = [future.get(timeout=30) for future in sent]
     address = f"kafka://{broker.bootstrap_servers}/moves"
     done = subprocess.run(
         [sys.executable, "-m", "partwright", "resize", address, "--to", "10", "--json"],
@@ -105,8 +105,16 @@ def test_what_a_topic_would_move_is_said(broker: EmbeddedKafka) -> None:
         check=True,
     )
     plan = Resize(5, 10)
-    plan.add(pa.array(keys))
-    assert json.loads(done.stdout) == plan.to_dict()
+    plan.add(
+        pa.array(keys),
+        pa.array([record.partition for record in written]),
+        pa.array([record.offset for record in written]),
+        pa.array([len(key) + 9 + 3 for key in keys]),
+    )
+    answer = json.loads(done.stdout)
+    assert answer == plan.to_dict()
+    assert answer["misplaced"] == 0
+    assert all(0 < part["drain_to"] <= part["end"] for part in answer["before"])
 
 
 def test_an_empty_topic_is_sound(broker: EmbeddedKafka) -> None:

@@ -71,8 +71,9 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
 
 
 def _print_salted(console: Console, found: Placement) -> None:
-    """What splitting the heavy keys would do."""
-    if salted := found.salted():
+    """What splitting the heavy keys would do, if it would do any good."""
+    salted = found.salted()
+    if any(each.largest_share < found.largest_share for each in salted):
         what = "the heaviest key" if salted[0].keys == 1 else f"the {salted[0].keys} heaviest keys"
         shares = ", ".join(f"{each.ways} ways {each.largest_share:.1%}" for each in salted)
         console.print(f"with {what} salted, the largest partition would have: {shares}")
