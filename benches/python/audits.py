@@ -1,0 +1,144 @@
+"""What an audit of a file costs, in time and in memory, beside pyarrow and polars that only read and group it.
+
+`python benches/python/audits.py [--rows N] [--repeats N] [--folder DIR]`: Parquet files of keys of 6 to 13 bytes with
+their partition, with 100,000 different keys and with nearly as many as rows. Each way once a round, in another order
+each round, each time in a process of its own, whose largest memory is read at its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from partwright import partition_for_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+N = 48
+FEW = 100_000
+_PART = 1_000_000
+_MEASURED = """
+import sys, time
+began = time.perf_counter()
+{program}
+seconds = time.perf_counter() - began
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(seconds, int(peak.split()[1]) / 1024)
+"""
+_COMMAND = """
+import contextlib, io
+from partwright.cli import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main({words!r})
+"""
+_PYARROW = """
+import pyarrow.parquet as pq
+pq.read_table({file!r}, columns=["partition", "key"]).group_by(["partition", "key"], use_threads={threads}).aggregate(
+    [([], "count_all")]
+)
+"""
+_POLARS = """
+import polars as pl
+pl.scan_parquet({file!r}).group_by("partition", "key").len().collect(engine="streaming")
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    options = _parser().parse_args(arguments)
+    report = {}
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        for keys in (FEW, options.rows):
+            file = Path(folder) / f"{keys}.parquet"
+            _write(file, options.rows, keys)
+            print(f"{keys:,} keys")
+            report[keys] = _measure(file, options)
+            file.unlink()
+    print(json.dumps(report))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the file (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds (%(default)s)")
+    parser.add_argument("--folder", type=Path, help="where it is written (the temporary folder)")
+    return parser
+
+
+def _write(file: Path, rows: int, keys: int) -> None:
+    draw = random.Random(keys)  # noqa: S311 - keys, no secrets
+    writer = None
+    for first in range(0, rows, _PART):
+        part = min(_PART, rows - first)
+        ids = pa.array([draw.randrange(keys) for _ in range(part)])
+        key = pc.binary_join_element_wise("user-", ids.cast(pa.string()), "")
+        table = pa.table(
+            {
+                "key": key,
+                "partition": partition_for_key(key, N),
+                "offset": pa.array(range(first, first + part)),
+                "timestamp": pa.array(range(first, first + part), pa.timestamp("ms")),
+            }
+        )
+        writer = writer or pq.ParquetWriter(file, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def _measure(file: Path, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    name = str(file)
+    words = {
+        "fingerprint": ["fingerprint", name, "--key", "key", "--partition", "partition"],
+        "fingerprint with times": [
+            *("fingerprint", name, "--key", "key", "--partition", "partition"),
+            *("--timestamp", "timestamp", "--offset", "offset"),
+        ],
+        "resize": ["resize", name, "--key", "key", "--from", str(N), "--to", str(2 * N)],
+        "check": ["check", name, "--key", "key", "-n", str(N), "--partition", "partition"],
+    }
+    ways = {way: _COMMAND.format(words=each) for way, each in words.items()}
+    ways["pyarrow reads and groups, one core"] = _PYARROW.format(file=name, threads=False)
+    ways["polars reads and groups, all cores"] = _POLARS.format(file=name)
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+    order = list(ways)
+    for round_ in range(options.repeats):
+        random.Random(round_).shuffle(order)  # noqa: S311 - an order, no secret
+        for way in order:
+            done = subprocess.run(  # noqa: S603 - this Python
+                [sys.executable, "-c", _MEASURED.format(program=ways[way])],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            seconds, peak = map(float, done.stdout.split()[-2:])
+            found[way].append((seconds, peak))
+    medians = {
+        way: [statistics.median(each) for each in zip(*runs, strict=True)] for way, runs in found.items()
+    }
+    grouping = medians["pyarrow reads and groups, one core"][0]
+    for way, (seconds, peak) in medians.items():
+        print(
+            f"{way:38} {seconds:7.2f} s {options.rows / seconds / 1e6:7.2f} million rows/s {peak:8,.0f} MiB, "
+            f"{seconds / grouping:5.2f} times pyarrow's"
+        )
+    return {way: {"seconds": seconds, "mib": peak} for way, (seconds, peak) in medians.items()}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,108 @@
+"""What an audit of a table costs in Spark, beside the grouping that any answer needs, with 2 GiB for driver and tasks.
+
+`python benches/spark/audits.py [--rows N] [--repeats N] [--folder DIR]`: a Parquet table of keys of 6 to 13 bytes with
+partition, offset and time, once with 100,000 different keys and once with nearly as many as rows. Each way once a
+round, in another order each round; a local session with two cores, whose one Java process does all of Spark's work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as sf
+
+import partwright.spark as pws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+N = 48
+MEMORY = "2g"
+FEW = 100_000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    options = _parser().parse_args(arguments)
+    report = {}
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        log = Path(folder) / "spark.log"
+        spark = pws.session(
+            "partwright audits", master="local[2]", configs={"spark.driver.memory": MEMORY}, log_file=log
+        )
+        try:
+            for keys in (FEW, options.rows):
+                table = _table(spark, Path(folder) / f"{keys}.parquet", options.rows, keys)
+                report[keys] = _measure(table, options)
+        finally:
+            spark.stop()
+    print(json.dumps(report))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the table (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds (%(default)s)")
+    parser.add_argument("--folder", type=Path, help="where the table is written (the temporary folder)")
+    return parser
+
+
+def _table(spark: SparkSession, path: Path, rows: int, keys: int) -> DataFrame:
+    ids = sf.xxhash64("id") % keys
+    made = spark.range(rows).select(
+        sf.concat(sf.lit("user-"), sf.abs(ids)).alias("key"),
+        (sf.col("id") / N).cast("bigint").alias("offset"),
+        sf.timestamp_millis(sf.lit(1_767_225_600_000) + sf.col("id")).alias("timestamp"),
+    )
+    pws.with_partition(made, key="key", n=N).write.parquet(str(path))
+    return spark.read.parquet(str(path))
+
+
+def _measure(table: DataFrame, options: argparse.Namespace) -> dict[str, dict[str, float]]:
+    dated = {"timestamp": "timestamp", "offset": "offset"}
+    ways: dict[str, Callable[[], object]] = {
+        "reading alone": lambda: (
+            table.select("key", "partition").write.format("noop").mode("overwrite").save()
+        ),
+        "grouped by key and partition, counted": lambda: (
+            table.groupBy("partition", "key").count().write.format("noop").mode("overwrite").save()
+        ),
+        "fingerprint": lambda: pws.fingerprint(table).verdict == "one-writer" or 1 / 0,
+        "fingerprint with times and offsets": lambda: pws.fingerprint(table, **dated).verdict,
+        "resize": lambda: pws.resize(table, "key", N, 2 * N).to_dict(),
+        "check": lambda: pws.check(table, "key", N, partition="partition").ok or 1 / 0,
+    }
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    order = list(ways)
+    for round_ in range(options.repeats + 1):
+        random.Random(round_).shuffle(order)  # noqa: S311 - an order, no secret
+        for way in order:
+            began = time.perf_counter()
+            ways[way]()
+            # The first round warms Java up.
+            if round_:
+                seconds[way].append(time.perf_counter() - began)
+    found = {way: statistics.median(each) for way, each in seconds.items()}
+    grouped = found["grouped by key and partition, counted"]
+    for way, median in found.items():
+        print(
+            f"{way:40} {median:7.2f} s {options.rows / median / 1e6:7.2f} million rows/s, {median / grouped:5.2f} "
+            "times the grouping"
+        )
+    return {way: {"seconds": median, "ratio": median / grouped} for way, median in found.items()}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
