@@ -238,9 +238,12 @@ class Observed:
             self._tables = [self._kept(self._tables[0])]
         return self._tables[0]
 
-    def pairs_below(self, scale: int) -> pa.Table:
-        """Those of the keys that are kept where one of so many is; not fewer than `scale` has it."""
-        return self.pairs().filter(_has_hash_below(self._tables[0]["key"], _HASHES // scale))
+    def comparable(self, other: Self) -> tuple[pa.Table, pa.Table, float]:
+        """The pairs of this one and of another whose keys both keep, and what share of all keys that is, 0 to 1."""
+        pairs, others = self.pairs(), other.pairs()
+        if self._below > other._below:
+            return other._kept(pairs), others, other._below / _HASHES
+        return pairs, self._kept(others), self._below / _HASHES
 
     def keys(self) -> int:
         """How many different keys there are; where some were left out, an estimate."""

@@ -211,7 +211,10 @@ def test_two_are_compared_by_the_keys_that_both_keep() -> None:
     for seen in (exact, over):
         seen.add(keys, pa.array([0] * 5000))
     assert (exact.scale, over.scale) == (1, 8)
-    assert set(exact.pairs_below(8)["key"].to_pylist()) == set(over.pairs()["key"].to_pylist())
+    for ours, theirs, share in (exact.comparable(over), over.comparable(exact)):
+        assert share == 1 / 8
+        assert set(ours["key"].to_pylist()) == set(theirs["key"].to_pylist())
+        assert 300 < len(ours) <= 1000
 
 
 def test_what_another_engine_has_summed_up_is_the_same() -> None:

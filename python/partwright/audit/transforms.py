@@ -10,11 +10,23 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TRANSFORMS", "without_id", "without_quotes"]
+__all__ = ["END", "HEADER", "TRANSFORMS", "has_id", "has_quotes", "without_id", "without_quotes"]
 
 # A schema's id has four bytes, and a zero comes before it.
-_HEADER = 5
-_END = 2**31 - 1
+HEADER = 5
+# Where a slice ends that takes all: without an end, Arrow multiplies the largest number there is by the rows.
+END = 2**31 - 1
+
+
+def has_id(keys: Any) -> Any:  # noqa: ANN401 - Arrow columns
+    """Which keys may have the five bytes that a schema registry's serializer puts before them."""
+    return pc.and_(pc.starts_with(keys, b"\x00"), pc.greater_equal(pc.binary_length(keys), HEADER))
+
+
+def has_quotes(keys: Any) -> Any:  # noqa: ANN401 - Arrow columns
+    """Which keys are in the quotes of JSON's text."""
+    quoted = pc.and_(pc.starts_with(keys, b'"'), pc.ends_with(keys, b'"'))
+    return pc.and_(quoted, pc.greater(pc.binary_length(keys), 1))
 
 
 def without_id(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary column
@@ -26,9 +38,7 @@ def without_id(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary column
         >>> without_id(pa.array([b"a"])) is None
         True
     """
-    has = pc.and_(pc.starts_with(keys, b"\x00"), pc.greater_equal(pc.binary_length(keys), _HEADER))
-    # Without an end, Arrow multiplies the largest number there is by the rows.
-    return pc.binary_slice(keys.cast(pa.binary()), _HEADER, _END) if pc.all(has).as_py() else None
+    return pc.binary_slice(keys.cast(pa.binary()), HEADER, END) if pc.all(has_id(keys)).as_py() else None
 
 
 def without_quotes(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary column
@@ -40,9 +50,7 @@ def without_quotes(keys: Any) -> pa.Array | None:  # noqa: ANN401 - a binary col
         >>> without_quotes(pa.array([b'"a"', b'"'])) is None
         True
     """
-    quoted = pc.and_(pc.starts_with(keys, b'"'), pc.ends_with(keys, b'"'))
-    quoted = pc.and_(quoted, pc.greater(pc.binary_length(keys), 1))
-    return pc.binary_slice(keys.cast(pa.binary()), 1, -1) if pc.all(quoted).as_py() else None
+    return pc.binary_slice(keys.cast(pa.binary()), 1, -1) if pc.all(has_quotes(keys)).as_py() else None
 
 
 # In the order in which they are tried, after the key as it is.

@@ -23,6 +23,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "broker": "The embedded single-node Kafka: start, status, stop.",
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
+    "copartition": "Do two topics or tables meet, and if not, why?",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
     "place": "Add to each record of a file the partition that a client gives it.",
     "resize": "What moves when a topic gets another number of partitions?",

@@ -100,7 +100,7 @@ def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str, s
     if topic is None:
         raise PartwrightError(f"{address!r} names no topic: write kafka://host:port/topic")
     for option, given in columns.items():
-        own = option.removeprefix("--")
+        own = option.removeprefix("--").removesuffix("-b")
         if given not in {None, own}:
             raise PartwrightError(
                 f"{option} {given!r} names a column of a file: a topic's records have their own {own}, leave it out"

@@ -1,0 +1,235 @@
+"""Whether two topics or tables meet: whether what has the same key is in the same partition of both, and if not why.
+
+>>> from partwright.observed import Observed
+>>> from partwright.placement import Placer
+>>> keys = pa.array([b"user-%d" % i for i in range(100)])
+>>> a, b = Observed(), Observed()
+>>> add_placed(a, Placer(12), keys)
+>>> add_placed(b, Placer(12, "librdkafka"), keys)
+>>> found = meet(Side(a, 12, "java"), Side(b, 12, "librdkafka"))
+>>> found.ok, found.keys_shared, found.keys_meeting, [reason.kind for reason in found.reasons]
+(False, 100, 7, ['client'])
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.audit.fingerprint import judge
+from partwright.audit.readings import same_keys
+from partwright.audit.reasons import HARMLESS, Counts, Reason, Summary, reasons
+from partwright.errors import PartwrightError
+from partwright.files.formats import in_one
+from partwright.files.literals import number
+from partwright.hashing import encode
+from partwright.shown import shown_key
+
+if TYPE_CHECKING:
+    from partwright.observed import Observed
+    from partwright.placement import Placer
+
+__all__ = ["Example", "Meeting", "Side", "add_placed", "meet"]
+
+# Where a key is that its client puts into any partition, as librdkafka does an empty one.
+_ANYWHERE = -1
+_EXAMPLES = 10
+_LETTERS = "ab"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two.
+
+    Attributes:
+        seen: Its records, summed up.
+        n: How many partitions it has; None finds it from where the keys are.
+        client: The client that would put them where they are; None where they were seen there.
+        key_type: How its keys are shown.
+    """
+
+    seen: Observed
+    n: int | None = None
+    client: str | None = None
+    key_type: str | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A key that is in both and does not meet: its partitions in each, none where its client takes any."""
+
+    key: str
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Whether two tables meet.
+
+    A key meets when all of its records are in one partition, of the same number in both, and both have as many
+    partitions. Where they have not, no key meets: Kafka Streams refuses to start, consumers of both are given other
+    numbers, and what has equal numbers all the same has them by the chance of this pair of n.
+
+    Attributes:
+        a: What one of them is.
+        b: What the other is.
+        keys_shared: How many different keys are in both, byte for byte.
+        keys_meeting: How many of them meet.
+        share_of_keys: The share of the shared keys that do not, 0 to 1; None where there is none.
+        share_of_rows: The share of the rows of both with a shared key whose key does not; None where there is none.
+        readings: How the keys of each would have to be read to be the same ones; None where they are as they are.
+        reasons: Why not all meet.
+        examples: The keys with most rows that do not.
+        is_sampled: Whether there were too many keys to look at all: of those that were, all records count.
+    """
+
+    a: Summary
+    b: Summary
+    keys_shared: int
+    keys_meeting: int
+    share_of_keys: float | None
+    share_of_rows: float | None
+    readings: tuple[str | None, str | None] | None
+    reasons: tuple[Reason, ...]
+    examples: tuple[Example, ...]
+    is_sampled: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether they meet: there are shared keys, and nothing keeps any of them apart."""
+        return all(reason.kind in HARMLESS for reason in self.reasons)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "ok": self.ok,
+            **asdict(self),
+            "a": self.a.to_dict(),
+            "b": self.b.to_dict(),
+            "readings": self.readings and dict(zip(_LETTERS, self.readings, strict=True)),
+        }
+
+
+def add_placed(seen: Observed, placer: Placer, keys: Any) -> None:  # noqa: ANN401 - an Arrow column
+    """Take the keys of the next rows of a table, where a client would put them.
+
+    Raises:
+        PartwrightError: A key has no key bytes under the key type.
+    """
+    places = in_one(placer.place(keys)).cast(pa.int64())
+    seen.add(in_one(encode(keys, placer.key_type)), pc.fill_null(places, number(_ANYWHERE)))
+
+
+def meet(a: Side, b: Side) -> Meeting:
+    """Whether two tables meet, and why not.
+
+    Raises:
+        PartwrightError: A record is in a partition that its n has not, or nothing tells what n is.
+    """
+    about = [_about(a, "A", "-n"), _about(b, "B", "--n-b")]
+    pairs_a, pairs_b, kept = a.seen.comparable(b.seen)
+    keys = _by_key(pairs_a, pairs_b)
+    own = [keys.filter(pc.is_valid(keys[f"{each}_min"])) for each in _LETTERS]
+    shared = own[0].filter(pc.is_valid(own[0]["b_min"]))
+    in_one = [pc.equal(shared[f"{each}_min"], shared[f"{each}_max"]) for each in _LETTERS]
+    together = pc.and_(pc.and_(*in_one), pc.equal(shared["a_min"], shared["b_min"]))
+    # Where a client takes any partition, a key has none that could be the same.
+    together = pc.and_(together, pc.not_equal(shared["a_min"], number(_ANYWHERE)))
+    failing = shared.filter(pc.invert(together)) if about[0]["n"] == about[1]["n"] else shared
+    summary_a, summary_b = (
+        Summary(
+            **each,
+            keys=table.num_rows,
+            keys_alone=table.num_rows - shared.num_rows,
+            rows_alone=_sum(table[rows]) - _sum(shared[rows]),
+            rows_shared=_sum(shared[rows]),
+            rows_not_meeting=_sum(failing[rows]),
+        )
+        for each, table, rows in zip(about, own, ("a_rows", "b_rows"), strict=True)
+    )
+    counts = Counts(
+        shared=shared.num_rows,
+        together=_sum(together),
+        scattered=(_sum(pc.invert(in_one[0])), _sum(pc.invert(in_one[1]))),
+        apart=_sum(pc.and_not(pc.and_(*in_one), together)),
+    )
+    same = same_keys(own[0]["key"], own[1]["key"], kept)
+    rows = summary_a.rows_shared + summary_b.rows_shared
+    rows_failing = summary_a.rows_not_meeting + summary_b.rows_not_meeting
+    return Meeting(
+        summary_a,
+        summary_b,
+        keys_shared=shared.num_rows,
+        keys_meeting=shared.num_rows - failing.num_rows,
+        share_of_keys=failing.num_rows / shared.num_rows if shared.num_rows else None,
+        share_of_rows=rows_failing / rows if rows else None,
+        readings=None if same is None else same.names,
+        reasons=reasons(summary_a, summary_b, counts, same, is_sampled=kept < 1),
+        examples=_examples(failing, pairs_a, pairs_b, a.key_type),
+        is_sampled=kept < 1,
+    )
+
+
+def _about(side: Side, letter: str, option: str) -> dict[str, Any]:
+    """What one of the two is by itself, its number of partitions found where it is not given."""
+    seen, n, writer = side.seen, side.n, None
+    largest = max(seen.rows_in, default=-1)
+    if n is not None and largest >= n:
+        raise PartwrightError(
+            f"a record of {letter} is in partition {largest}, which a topic of {n} partitions has not: check {option}"
+        )
+    if side.client is None:
+        writer = judge(seen, n)
+        # Few keys have many numbers that fit.
+        if n is None and writer.verdict != "undecided":
+            n = writer.n
+    if n is None or largest >= n:
+        raise PartwrightError(f"nothing tells how many partitions {letter} has: say it with {option}")
+    return {
+        "n": n,
+        "is_n_found": side.n is None,
+        "client": side.client,
+        "writer": writer,
+        "rows": seen.rows,
+        "null_keys": seen.null_keys,
+    }
+
+
+def _by_key(a: pa.Table, b: pa.Table) -> pa.Table:
+    """A row for each key: its first and last partition and its rows in each table, null where it is not in there."""
+    tables = []
+    for letter, pairs in zip(_LETTERS, (a, b), strict=True):
+        own = {"key": pairs["key"], letter: pairs["partition"], f"{letter}_rows": pairs["rows"]}
+        tables.append(pa.table(own))
+    whole = pa.concat_tables(tables, promote_options="default").group_by("key", use_threads=False)
+    wanted = [(name, "min") for name in _LETTERS] + [(name, "max") for name in _LETTERS]
+    sums = [(f"{name}_rows", "sum") for name in _LETTERS]
+    names = ["key", *(f"{name}_{what}" for name, what in wanted), *(name for name, _ in sums)]
+    return whole.aggregate([*wanted, *sums]).rename_columns(names)
+
+
+def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None) -> tuple[Example, ...]:
+    rows = pc.add(failing["a_rows"], failing["b_rows"])
+    order = [("rows", "descending"), ("key", "ascending")]
+    heavy = pa.table({"key": failing["key"], "rows": rows}).sort_by(order).slice(0, _EXAMPLES)["key"]
+    places = [_places(pairs, heavy) for pairs in (a, b)]
+    return tuple(
+        Example(shown_key(key, key_type), *(of_key.get(key, ()) for of_key in places))
+        for key in heavy.to_pylist()
+    )
+
+
+def _places(pairs: pa.Table, keys: Any) -> dict[bytes, tuple[int, ...]]:  # noqa: ANN401 - an Arrow column
+    found: dict[bytes, tuple[int, ...]] = {}
+    wanted = pairs.filter(pc.is_in(pairs["key"], value_set=pc.unique(keys))).sort_by("partition")
+    for row in wanted.filter(pc.not_equal(wanted["partition"], number(_ANYWHERE))).to_pylist():
+        found[row["key"]] = (*found.get(row["key"], ()), row["partition"])
+    return found
+
+
+def _sum(column: Any) -> int:  # noqa: ANN401 - an Arrow column
+    return pc.sum(column).as_py() or 0
