@@ -316,6 +316,7 @@ def test_the_table_has_no_circle() -> None:
         ("partwright.pipeline.settings", "pyspark py4j kafka psutil pandas"),
         ("partwright.cli.place", "partwright.files pyspark py4j kafka psutil rich pandas"),
         ("partwright.cli.check", "partwright.files pyspark py4j kafka psutil rich pandas"),
+        ("partwright.cli.copartition", "partwright.files pyspark py4j kafka psutil rich pandas"),
         ("partwright.files", "pyspark py4j kafka psutil click rich pandas"),
         ("partwright.kafka.records", "pyspark py4j kafka psutil click rich pandas"),
     ],

@@ -166,12 +166,7 @@ def _client(a: Summary, b: Summary, counts: Counts) -> Iterator[Reason]:
     fails = a.n != b.n or not counts.shared or counts.together < counts.shared
     several = a.n == b.n and counts.apart > 0 and any(len(_shares(each)) > 1 for each in (a, b))
     if several or (fails and not of_a & of_b):
-        settings = {row["client"]: row["setting"] for row in clients().to_pylist()}
-        names = dict.fromkeys(name for each in (a, b) for name in (each.client, *_shares(each)))
-        advice = "".join(
-            f"; {name} puts keys where java does by {settings[name]}" for name in names if settings.get(name)
-        )
-        yield Reason("client", f"A's keys are where {who(a)} puts them, and B's where {who(b)} does{advice}")
+        yield Reason("client", f"A's keys are put by {who(a)}, and B's by {who(b)}")
 
 
 def _moved(a: Summary, b: Summary, counts: Counts) -> Iterator[Reason]:

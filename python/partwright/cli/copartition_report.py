@@ -9,11 +9,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from partwright.audit.reasons import who
+from partwright.cli.fingerprint_report import print_settings
 from partwright.cli.tables import stdout_console
 from partwright.shown import short
 
 if TYPE_CHECKING:
     from partwright.audit.copartition import Example, Meeting
+    from partwright.audit.reasons import Summary
 
 __all__ = ["print_report"]
 
@@ -35,6 +37,8 @@ def print_report(found: Meeting, a: str, b: str) -> None:
     console.print(_sides(found, a, b))
     for reason in found.reasons:
         console.print(f"[bold]{reason.kind}[/]: {escape(reason.sentence)}")
+    if any(reason.kind == "client" for reason in found.reasons):
+        print_settings(console, dict.fromkeys([*_others(found.a), *_others(found.b)]))
     if found.examples:
         console.print()
         console.print(_examples(found.examples))
@@ -50,6 +54,14 @@ def _shares(found: Meeting) -> str:
         f": {apart:,} of {found.keys_shared:,} keys that are in both ({found.share_of_keys:.1%}), with {rows:,} of "
         f"their {of:,} records ({found.share_of_rows:.1%})"
     )
+
+
+def _others(side: Summary) -> list[str]:
+    """The clients that may have put a table's keys, where that is not where java puts them."""
+    if side.writer is None:
+        return [str(side.client)]
+    family = side.writer.family if side.writer.verdict == "one-writer" else tuple(side.writer.shares)
+    return [] if "java" in side.writer.family and len(side.writer.shares) == 1 else list(family)
 
 
 def _sides(found: Meeting, a: str, b: str) -> Table:

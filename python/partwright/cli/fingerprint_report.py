@@ -14,11 +14,13 @@ from partwright.clients import clients
 from partwright.shown import short, shown_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
 
     from partwright.audit import Change, Fingerprint
 
-__all__ = ["print_report"]
+__all__ = ["print_report", "print_settings"]
 
 _WIDTH = 120
 _TRANSFORMS = {
@@ -127,11 +129,15 @@ def _print_scattered(console: Console, found: Fingerprint) -> None:
 
 
 def _print_advice(console: Console, found: Fingerprint) -> None:
-    """The settings that put the writers' keys where Java puts them."""
+    if "java" not in found.family:
+        print_settings(console, found.family if found.verdict == "one-writer" else tuple(found.shares))
+
+
+def print_settings(console: Console, names: Iterable[str]) -> None:
+    """Print by what settings some clients put their keys where Java puts them."""
     settings = {row["client"]: row["setting"] for row in clients().to_pylist()}
-    families = found.family if found.verdict == "one-writer" else tuple(found.shares)
-    lines = [f"  {name}: {settings[name]}" for name in families if settings.get(name)]
-    if lines and "java" not in found.family:
+    lines = [f"  {name}: {settings[name]}" for name in names if settings.get(name)]
+    if lines:
         console.print("To put every key where java puts it:")
         for line in lines:
             console.print(escape(line))
