@@ -18,6 +18,7 @@ import partwright as pw
 from partwright.audit.copartition import Example, Meeting, Side, add_placed, meet
 from partwright.observed import Observed
 from partwright.audit.readings import same_keys
+from partwright.audit.reasons import who
 from partwright.placement import Placer
 
 if TYPE_CHECKING:
@@ -184,6 +185,19 @@ def test_a_mixture_on_one_side_is_a_client_too() -> None:
     # The first of its family stands for sarama.
     assert (
         found.reasons[0].sentence == "A's keys are put by java, and B's by java 50.4%, librdkafka:fnv1a 49.6%"
+    )
+
+
+def test_what_one_client_wrote_in_part_says_so() -> None:
+    half = written(USERS[:150], 12) + [(key, row * row % 11) for row, key in enumerate(USERS[150:])]
+    found = between(written(USERS, 12), half)
+    assert (found.ok, kinds(found)) == (False, ["no-rule"])
+    assert found.b.writer is not None
+    assert found.b.writer.verdict == "mixture"
+    assert who(found.b) == "java 49.8%"
+    assert (
+        "one client's rule explains the others: these were given their partitions"
+        in found.reasons[0].sentence
     )
 
 
@@ -450,6 +464,19 @@ def test_of_too_many_keys_the_same_are_compared() -> None:
         assert found.share_of_keys == pytest.approx(whole.share_of_keys, abs=0.1)
         assert kinds(found) == ["client"]
     assert not whole.is_sampled
+
+
+def test_few_keys_of_which_a_sample_has_none_are_refused() -> None:
+    many = observed(written([b"user-%d" % row for row in range(20_000)], 12), 20)
+    few = observed(written(USERS[:2], 12))
+    with pytest.raises(
+        pw.PartwrightError, match=r"^no key of B is among the part of the other's keys that fits"
+    ):
+        meet(Side(many, 12), Side(few, 12))
+    with pytest.raises(
+        pw.PartwrightError, match=r"^no key of A is among .*: compare A with fewer of the other's"
+    ):
+        meet(Side(few, 12), Side(many, 12))
 
 
 def test_an_encoding_is_seen_in_samples() -> None:

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[2] / "docs"
 # A command, and the document that is about it.
-DOCUMENTS = {"place": "files.md", "check": "files.md", "fingerprint": "fingerprint.md", "resize": "resize.md"}
+DOCUMENTS = {
+    "place": "files.md",
+    "check": "files.md",
+    "fingerprint": "fingerprint.md",
+    "resize": "resize.md",
+    "copartition": "copartition.md",
+}
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s")
 TOPIC = "127.0.0.1:9092"
@@ -64,7 +70,7 @@ def shell(tmp_path: Path) -> Callable[[str], str]:
     return run
 
 
-@pytest.mark.parametrize("document", ["files.md", "fingerprint.md", "resize.md"])
+@pytest.mark.parametrize("document", sorted(set(DOCUMENTS.values())))
 def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], str], tmp_path: Path) -> None:
     told = [(command, printed) for command, printed in examples(document) if TOPIC not in command]
     assert len(told) > 2

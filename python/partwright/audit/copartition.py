@@ -128,10 +128,17 @@ def meet(a: Side, b: Side) -> Meeting:
     """Whether two tables meet, and why not.
 
     Raises:
-        PartwrightError: A record is in a partition that its n has not, or nothing tells what n is.
+        PartwrightError: A record is in a partition that its n has not, nothing tells what n is, or of many keys in the
+            one and few in the other none is kept of both.
     """
     about = [_about(a, "A", "-n"), _about(b, "B", "--n-b")]
     pairs_a, pairs_b, kept = a.seen.comparable(b.seen)
+    for letter, side, left in (("A", a, pairs_a), ("B", b, pairs_b)):
+        if side.seen.pairs().num_rows and not left.num_rows:
+            raise PartwrightError(
+                f"no key of {letter} is among the part of the other's keys that fits into memory: compare "
+                f"{letter} with fewer of the other's records"
+            )
     keys = _by_key(pairs_a, pairs_b)
     own = [keys.filter(pc.is_valid(keys[f"{each}_min"])) for each in _LETTERS]
     shared = own[0].filter(pc.is_valid(own[0]["b_min"]))

@@ -129,7 +129,7 @@ def who(side: Summary) -> str:
         return str(side.client)
     writer = side.writer
     behind = "" if writer.key_transform is None else f" by its keys {words(writer.key_transform)}"
-    if len(writer.shares) > 1:
+    if len(writer.shares) > 1 or writer.verdict == "mixture":
         parts = sorted(writer.shares.items(), key=lambda each: -each[1])
         return f"{', '.join(f'{name} {share:.1%}' for name, share in parts)}{behind}"
     if writer.verdict == "undecided":
