@@ -205,8 +205,13 @@ def _no_shared_keys(a: Summary, b: Summary, *, is_sampled: bool) -> Reason:
                 "no-shared-keys",
                 f"{letter} has no record with a key" if side.rows else f"{letter} has no records",
             )
-    looked_at = f" among the {a.keys:,} of A and {b.keys:,} of B that were looked at" if is_sampled else ""
-    return Reason("no-shared-keys", f"no key is in both{looked_at}, under any encoding that is tried")
+    # In other bytes, a key that is in both is kept of both by chance.
+    where = (
+        f" among the {a.keys:,} of A and {b.keys:,} of B that were looked at"
+        if is_sampled
+        else ", under any encoding that is tried"
+    )
+    return Reason("no-shared-keys", f"no key is in both{where}")
 
 
 def _is_grown(side: Summary) -> bool:
