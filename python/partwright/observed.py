@@ -326,8 +326,15 @@ class Observed:
         rows = pa.table([times, rows["partition"]], schema=_ORDER)
         earliest = self.order()
         known = times.null_count < len(times) or earliest["time"].null_count < len(earliest)
-        if not known and earliest.num_rows == EARLIEST:
-            return
+        if earliest.num_rows == EARLIEST:
+            if not known:
+                return
+            last = earliest["time"][-1]
+            if last.is_valid:
+                # Most come later, and what is of the same time has come later.
+                rows = rows.filter(pc.less(rows["time"], last))
+                if not rows.num_rows:
+                    return
         whole = pa.concat_tables([earliest, rows])
         if known:
             # Stable, for records of one millisecond stay as they came.

@@ -16,9 +16,9 @@ import pytest
 
 import partwright as pw
 from partwright.audit.copartition import Example, Meeting, Side, add_placed, meet
-from partwright.observed import Observed
 from partwright.audit.readings import same_keys
 from partwright.audit.reasons import who
+from partwright.observed import Observed
 from partwright.placement import Placer
 
 if TYPE_CHECKING:

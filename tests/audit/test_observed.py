@@ -249,11 +249,16 @@ def test_what_is_found_in_a_sample_is_what_there_is() -> None:
 
 
 def test_the_earliest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observed, "_EARLIEST", 10)
+    monkeypatch.setattr(observed, "EARLIEST", 10)
     seen = Observed()
     for start in (50, 0, 100):
         add(seen, [(b"a", time, time, None, None) for time in range(start, start + 50)])
     assert seen.order()["partition"].to_pylist() == list(range(10))
+    # Of one time those that came first, in their order, whatever comes later.
+    ties = Observed()
+    for place, time in enumerate([3, 1, 1, 2, 2, 1, 2, 3, 1, 1, 2, 2, 3, 1, 2]):
+        add(ties, [(b"a", place, time, None, None)])
+    assert ties.order()["partition"].to_pylist() == [1, 2, 5, 8, 9, 13, 3, 4, 6, 10]
     undated = Observed()
     for start in (50, 0):
         add(undated, [(b"a", place, None, None, None) for place in range(start, start + 50)])

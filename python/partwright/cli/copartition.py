@@ -193,8 +193,8 @@ def _read(address: str, options: _Options) -> Side:
 def _topic(address: str, options: _Options, read: Callable[[int, float | None], None]) -> Side:
     from partwright.audit.columns import columns  # noqa: PLC0415
     from partwright.audit.copartition import Side  # noqa: PLC0415
-    from partwright.observed import Observed  # noqa: PLC0415
     from partwright.kafka.records import TopicRecords  # noqa: PLC0415
+    from partwright.observed import Observed  # noqa: PLC0415
 
     records = TopicRecords(*named_topic(address, {}))
     key_type, seen = topic_key_type(options.key_type), Observed()
@@ -207,8 +207,8 @@ def _topic(address: str, options: _Options, read: Callable[[int, float | None], 
 def _file(path: str, options: _Options, read: Callable[[int, float | None], None]) -> Side:
     from partwright.audit.columns import columns  # noqa: PLC0415
     from partwright.audit.copartition import Side, add_placed  # noqa: PLC0415
-    from partwright.observed import Observed  # noqa: PLC0415
     from partwright.files import Wanted, open_records, text_type  # noqa: PLC0415
+    from partwright.observed import Observed  # noqa: PLC0415
     from partwright.placement import Placer  # noqa: PLC0415
 
     key_type, seen = options.key_type, Observed()
