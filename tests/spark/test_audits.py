@@ -13,6 +13,7 @@ import partwright as pw
 from partwright import audit, observed
 from partwright import spark as pws
 from partwright.audit.columns import columns
+from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
 from partwright.placement import Placement
@@ -168,6 +169,37 @@ def test_places_that_are_none_are_misplaced(table: Table) -> None:
     assert (found.misplaced, found.undetermined) == (3, 2)
 
 
+def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Side:
+    seen = observed.Observed()
+    seen.add(*columns(given["key"], given["partition"]))
+    return Side(seen, n, client)
+
+
+def test_two_tables_meet_or_do_not(table: Table) -> None:
+    java, c, grown = records(), records(client="librdkafka"), records(n=24)
+    for other, kinds in ((java, []), (c, ["client"]), (grown, ["n"])):
+        found = pws.check_copartition(table(java), table(other), partition="partition")
+        assert found == meet(side(java), side(other))
+        assert [reason.kind for reason in found.reasons if reason.kind != "null-keys"] == kinds
+        assert found.ok == (not kinds)
+    # Against what a client would make of the other, whose keys have another name.
+    renamed = table(c).withColumnRenamed("key", "user")
+    would = pws.check_copartition(
+        table(c), renamed, partition="partition", n=12, key_b="user", client_b="librdkafka"
+    )
+    assert (would.ok, would.a.n, would.b.client) == (True, 12, "librdkafka")
+    placed = pws.check_copartition(table(java), renamed, n=12, n_b=18, key_b=sf.col("user"))
+    assert [reason.kind for reason in placed.reasons if reason.kind != "null-keys"] == ["n"]
+    with pytest.raises(pw.PartwrightError, match=r"^say how many partitions there are, with n, or where"):
+        pws.check_copartition(table(java), table(c))
+    with pytest.raises(
+        pw.PartwrightError, match=r"^client 'java' would place keys, and a column of partitions"
+    ):
+        pws.check_copartition(table(java), table(c), partition="partition", client="java")
+    with pytest.raises(pw.PartwrightError, match=r"^\d+ rows are in 5, which is no partition of 5"):
+        pws.check_copartition(table(java), table(c), partition="partition", n=5)
+
+
 def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     given = records(rows=12_000, keys=9000)
     monkeypatch.setattr(observed, "_MOST", 1000)
@@ -249,6 +281,19 @@ def test_what_a_worker_refuses_is_its_sentence(table: Table) -> None:
     with pytest.raises(pw.PartwrightError, match=r"^row \d: ") as refused:
         pws.fingerprint(short, key_type="confluent:strip-id")
     assert "\n" not in str(refused.value)
+
+
+def test_a_column_that_cannot_be_partitions_is_not_collected(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("partwright.spark.sums._PARTITIONS", 1000)
+    given = spark.range(5000).select(
+        sf.col("id").cast("string").alias("key"), sf.col("id").alias("partition")
+    )
+    with pytest.raises(
+        pw.PartwrightError, match=r"^the rows are in more than 1,000 partitions, more than any Kafka"
+    ):
+        pws.fingerprint(given)
 
 
 def test_a_stream_is_refused(spark: SparkSession) -> None:

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from partwright.observed import Observed
     from partwright.placement import Placer
 
-__all__ = ["Example", "Meeting", "Side", "add_placed", "meet"]
+__all__ = ["ANYWHERE", "Example", "Meeting", "Side", "add_placed", "meet"]
 
 # Where a key is that its client puts into any partition, as librdkafka does an empty one.
-_ANYWHERE = -1
+ANYWHERE = -1
 _EXAMPLES = 10
 _LETTERS = "ab"
 
@@ -121,7 +121,7 @@ def add_placed(seen: Observed, placer: Placer, keys: Any) -> None:  # noqa: ANN4
         PartwrightError: A key has no key bytes under the key type.
     """
     places = in_one(placer.place(keys)).cast(pa.int64())
-    seen.add(in_one(encode(keys, placer.key_type)), pc.fill_null(places, number(_ANYWHERE)))
+    seen.add(in_one(encode(keys, placer.key_type)), pc.fill_null(places, number(ANYWHERE)))
 
 
 def meet(a: Side, b: Side) -> Meeting:
@@ -145,7 +145,7 @@ def meet(a: Side, b: Side) -> Meeting:
     in_one = [pc.equal(shared[f"{each}_min"], shared[f"{each}_max"]) for each in _LETTERS]
     together = pc.and_(pc.and_(*in_one), pc.equal(shared["a_min"], shared["b_min"]))
     # Where a client takes any partition, a key has none that could be the same.
-    together = pc.and_(together, pc.not_equal(shared["a_min"], number(_ANYWHERE)))
+    together = pc.and_(together, pc.not_equal(shared["a_min"], number(ANYWHERE)))
     failing = shared.filter(pc.invert(together)) if about[0]["n"] == about[1]["n"] else shared
     summary_a, summary_b = (
         Summary(
@@ -233,7 +233,7 @@ def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None)
 def _places(pairs: pa.Table, keys: Any) -> dict[bytes, tuple[int, ...]]:  # noqa: ANN401 - an Arrow column
     found: dict[bytes, tuple[int, ...]] = {}
     wanted = pairs.filter(pc.is_in(pairs["key"], value_set=pc.unique(keys))).sort_by("partition")
-    for row in wanted.filter(pc.not_equal(wanted["partition"], number(_ANYWHERE))).to_pylist():
+    for row in wanted.filter(pc.not_equal(wanted["partition"], number(ANYWHERE))).to_pylist():
         found[row["key"]] = (*found.get(row["key"], ()), row["partition"])
     return found
 

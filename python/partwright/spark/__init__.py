@@ -13,7 +13,7 @@ from partwright.spark.requirements import require_pyspark
 require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
-from partwright.spark.audits import check, fingerprint, resize
+from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence
 from partwright.spark.layout import copartition, kafka_layout
@@ -23,6 +23,7 @@ from partwright.spark.tables import with_partition
 
 __all__ = [
     "check",
+    "check_copartition",
     "copartition",
     "encode",
     "fingerprint",

@@ -1,7 +1,7 @@
-"""Audits of a table on the cluster: who wrote this topic, what moves when it grows, how even is it.
+"""Audits of tables on the cluster: who wrote this topic, what moves when it grows, how even is it, do two meet.
 
 Each groups by key and partition in Spark, in one pass over the table, and brings sums to the driver: the answers are
-those of `partwright fingerprint`, `resize` and `check` on a file of the same records.
+those of `partwright fingerprint`, `resize`, `check` and `copartition` on files of the same records.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
+from partwright.audit.copartition import ANYWHERE, Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
 from partwright.errors import PartwrightError
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from partwright.audit.answer import Fingerprint
+    from partwright.audit.copartition import Meeting
     from partwright.observed import Observed
 
-__all__ = ["check", "fingerprint", "resize"]
+__all__ = ["check", "check_copartition", "fingerprint", "resize"]
 
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
@@ -211,6 +213,99 @@ def check(
         ]
         found.take(seen, misplaced, open_, examples)
     return found
+
+
+def check_copartition(
+    a: DataFrame,
+    b: DataFrame,
+    key: str | Column = "key",
+    n: SupportsIndex | None = None,
+    client: str | None = None,
+    key_type: str | None = None,
+    partition: str | Column | None = None,
+    *,
+    key_b: str | Column | None = None,
+    n_b: SupportsIndex | None = None,
+    client_b: str | None = None,
+    key_type_b: str | None = None,
+    partition_b: str | Column | None = None,
+) -> Meeting:
+    """Whether two tables or topics meet: the same key bytes in the same partition of both; and why not.
+
+    What is not said of `b` is as of `a`; a client for `b` alone stands for no column of its places, and the other way
+    round.
+
+    Args:
+        a: One table's records.
+        b: The other's.
+        key: The column of the keys; see `fingerprint`.
+        n: How many partitions there are; by default found from where the keys are.
+        client: The client profile that would place the keys, where no partition is given; `java` by default.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        partition: The column of where the records are, whole numbers without nulls.
+        key_b: The same of `b`.
+        n_b: See `key_b`.
+        client_b: See `key_b`.
+        key_type_b: See `key_b`.
+        partition_b: See `key_b`.
+
+    Returns:
+        The answer, a `partwright.audit.Meeting`: whether it is `ok`, the shares and the reasons.
+
+    Raises:
+        KeyTypeError: Keys have no bytes under their key type.
+        PartwrightError: A column is not there or of another type; nothing tells how many partitions there are; a record
+            is in no partition, or in one that n has not; a table is a stream.
+
+    Examples:
+        >>> found = check_copartition(orders, users, "user", partition="partition")  # doctest: +SKIP
+        >>> found.ok, found.reasons[0].sentence  # doctest: +SKIP
+        (False, "A's keys are put by java, and B's by librdkafka")
+    """
+    if partition_b is None and client_b is None:
+        partition_b, client_b = partition, client
+    sides = (
+        _side(a, key, n, client, key_type, partition),
+        _side(
+            b,
+            key if key_b is None else key_b,
+            n if n_b is None else n_b,
+            client_b,
+            key_type if key_type_b is None else key_type_b,
+            partition_b,
+        ),
+    )
+    return meet(*sides)
+
+
+def _side(
+    df: DataFrame,
+    key: str | Column,
+    n: SupportsIndex | None,
+    client: str | None,
+    key_type: str | None,
+    partition: str | Column | None,
+) -> Side:
+    count = None if n is None else n.__index__()
+    rows = records(df, key, partition, key_type=key_type)
+    by_pair = sums(rows)
+    if partition is None:
+        if count is None:
+            raise PartwrightError(
+                "say how many partitions there are, with n, or where the records are, with partition"
+            )
+        client = client or "java"
+        place = sf.coalesce(partition_for_key("key", count, client), sf.lit(ANYWHERE))
+        by_pair = by_pair.withColumn("partition", place.cast("long"))
+    elif client is not None:
+        raise PartwrightError(
+            f"client {client!r} would place keys, and a column of partitions says where they are: give one of the two"
+        )
+    with refused(), kept(by_pair) as summed:
+        seen = observed(summed, order_of(rows))
+    if partition is not None:
+        _refuse_elsewhere(seen, count)
+    return Side(seen, count, client, key_type)
 
 
 def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:

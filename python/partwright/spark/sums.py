@@ -39,6 +39,7 @@ __all__ = ["kept", "observed", "order_of", "records", "refused", "sums"]
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 # How many of the heaviest pairs of a key and a partition come to the driver where not all do.
 _HEAVY = 1000
+_PARTITIONS = 1_000_000
 _SUMS = ("rows", "bytes", "first", "last", "first_offset", "last_offset")
 
 
@@ -103,8 +104,13 @@ def observed(
             sf.count("key").alias("pairs"),
             sf.sum(sf.octet_length("key")).alias("key_bytes"),
         )
+        .limit(_PARTITIONS + 1)
         .toArrow()
     )
+    if totals.num_rows > _PARTITIONS:
+        raise PartwrightError(
+            f"the rows are in more than {_PARTITIONS:,} partitions, more than any Kafka has: name another column"
+        )
     keyed = sums_.where(has_key)
     whole = Level(
         0, *(sum(value or 0 for value in totals[name].to_pylist()) for name in ("pairs", "key_bytes"))
