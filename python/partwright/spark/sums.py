@@ -40,6 +40,7 @@ _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 # How many of the heaviest pairs of a key and a partition come to the driver where not all do.
 _HEAVY = 1000
 _PARTITIONS = 1_000_000
+_COALESCED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _SUMS = ("rows", "bytes", "first", "last", "first_offset", "last_offset")
 
 
@@ -140,15 +141,26 @@ def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
 @contextmanager
 def kept(df: DataFrame) -> Iterator[DataFrame]:
     """The table, computed once for several jobs; where the cluster keeps nothing, as a serverless one, each time."""
+    stored = _stored(df)
     try:
-        stored = df.persist()
-    except PySparkException:
-        yield df
-        return
-    try:
-        yield stored
+        yield df if stored is None else stored
     finally:
-        stored.unpersist()
+        if stored is not None:
+            stored.unpersist()
+
+
+def _stored(df: DataFrame) -> DataFrame | None:
+    conf = df.sparkSession.conf
+    try:
+        before = conf.get(_COALESCED)
+        # Else a few sums lie in as many parts as a shuffle has, 200, and each job has a task for each.
+        conf.set(_COALESCED, "true")
+        try:
+            return df.persist()
+        finally:
+            conf.set(_COALESCED, before)
+    except PySparkException:
+        return None
 
 
 @contextmanager
