@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Skew"]
+__all__ = ["Skew", "read_share"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,40 @@ class Skew:
             "chi_square": self.chi_square,
             "p_value": self.p_value,
         }
+
+
+def read_share(given: object, name: str) -> float | None:
+    """A share, 0 to 1, of its percent or its fraction; None stands for none.
+
+    Args:
+        given: 0.05, "0.05" or "5%".
+        name: What an error calls it.
+
+    Raises:
+        PartwrightError: It is no share, or one of nothing.
+
+    Examples:
+        >>> read_share("5%", "max_share"), read_share(0.05, "max_share"), read_share(None, "max_share")
+        (0.05, 0.05, None)
+        >>> read_share(5, "max_share")
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: max_share takes a share such as 5% or 0.05, not 5
+    """
+    if given is None:
+        return None
+    found, rest = math.nan, ""
+    if isinstance(given, str):
+        number, percent, rest = given.partition("%")
+        try:
+            found = float(number) / (100 if percent else 1)
+        except ValueError:
+            found = math.nan
+    elif isinstance(given, Real) and not isinstance(given, bool):
+        found = float(given)
+    if rest or not 0 < found <= 1:
+        raise PartwrightError(f"{name} takes a share such as 5% or 0.05, not {given!r}")
+    return found
 
 
 _TWO = 2

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import click
 
 from partwright.errors import PartwrightError
+from partwright.skew import read_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -135,13 +135,4 @@ def share(ctx: click.Context, option: click.Parameter, given: str | None) -> flo
         PartwrightError: It is none.
     """
     del ctx
-    if given is None:
-        return None
-    number, percent, rest = given.partition("%")
-    try:
-        found = float(number) / (100 if percent else 1)
-    except ValueError:
-        found = math.nan
-    if rest or not 0 < found <= 1:
-        raise PartwrightError(f"{option.opts[0]} takes a share such as 5% or 0.05, not {given!r}")
-    return found
+    return read_share(given, option.opts[0])
