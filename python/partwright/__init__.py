@@ -28,18 +28,44 @@ In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real
 `partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from partwright.clients import clients, which
-from partwright.errors import BrokerError, KeyTypeError, MissingExtraError, PartwrightError
-from partwright.hashing import encode, murmur2, partition_for_key
+from partwright.contract import check_contract, contract
+from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
+
+if TYPE_CHECKING:
+    from partwright.hashing import encode, murmur2, partition_for_key
 
 __all__ = [
     "BrokerError",
+    "ContractError",
     "KeyTypeError",
     "MissingExtraError",
     "PartwrightError",
+    "check_contract",
     "clients",
+    "contract",
     "encode",
     "murmur2",
     "partition_for_key",
     "which",
 ]
+
+if not TYPE_CHECKING:
+    # The functions of columns bring pyarrow and numpy, which take far longer to import than all the rest: who
+    # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
+    _OF_COLUMNS = {"encode", "murmur2", "partition_for_key"}
+
+    def __getattr__(name: str) -> object:
+        if name not in _OF_COLUMNS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from partwright import hashing  # noqa: PLC0415
+
+        globals().update({each: getattr(hashing, each) for each in _OF_COLUMNS})
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from partwright import _core
 from partwright.errors import KeyTypeError
-from partwright.hashing import encode
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
+
+    import pyarrow as pa
 
     from partwright.hashing import Key
 
@@ -45,11 +44,9 @@ def clients() -> pa.Table:
         >>> table.num_rows, table["client"][0].as_py(), table["hash"][0].as_py()
         (23, 'java', 'murmur2')
     """
-    return pa.Table.from_pylist(_core.clients(), _SCHEMA)
+    import pyarrow as pa  # noqa: PLC0415 - `import partwright` does without it
 
-
-_SCHEMA = pa.schema(
-    [
+    fields = [
         pa.field("client", pa.string(), nullable=False),
         pa.field("hash", pa.string(), nullable=False),
         pa.field("sign", pa.string(), nullable=False),
@@ -61,7 +58,7 @@ _SCHEMA = pa.schema(
         pa.field("version", pa.string(), nullable=False),
         pa.field("source", pa.string(), nullable=False),
     ]
-)
+    return pa.Table.from_pylist(_core.clients(), pa.schema(fields))
 
 
 def which(
@@ -131,6 +128,8 @@ def placements(
         >>> java.hash, java.dividend, java.partition
         (-1442328778, 705154870, 10)
     """
+    from partwright.hashing import encode  # noqa: PLC0415 - it brings pyarrow, which `import partwright` does without
+
     _core.check(n, "java" if client is None else client, key_type)
     key_bytes = encode(key, key_type)
     if not isinstance(key_bytes, bytes | None):

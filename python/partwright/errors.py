@@ -5,7 +5,9 @@ The message of each is one sentence with the offending value and, where there is
 
 from __future__ import annotations
 
-__all__ = ["BrokerError", "KeyTypeError", "MissingExtraError", "PartwrightError"]
+from typing import Any
+
+__all__ = ["BrokerError", "ContractError", "KeyTypeError", "MissingExtraError", "PartwrightError"]
 
 
 class PartwrightError(ValueError):
@@ -22,3 +24,19 @@ class MissingExtraError(PartwrightError, ImportError):
 
 class BrokerError(PartwrightError):
     """A Kafka broker did not start, did not answer, or refused."""
+
+
+class ContractError(PartwrightError, AssertionError):
+    """Records do not keep a contract on skew; an `AssertionError` too, so that a test that raises it has failed.
+
+    Attributes:
+        found: What the check found: a `partwright.placement.Placement`, or what `partwright.spark.check` gives.
+    """
+
+    def __init__(self, sentence: str, found: Any) -> None:  # noqa: ANN401 - of either, which know this module
+        super().__init__(sentence)
+        self.found = found
+
+    def __reduce__(self) -> tuple[type[ContractError], tuple[str, Any]]:
+        # By default it would be made anew of its sentence alone.
+        return type(self), (str(self), self.found)

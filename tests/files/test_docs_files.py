@@ -47,13 +47,16 @@ def steady(text: str) -> list[str]:
 def shell(tmp_path: Path) -> Callable[[str], str]:
     """Runs a line in a shell that knows the command, in a folder with the document's file."""
     (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "partwright"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m partwright "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+    for name in ("partwright", "pytest"):
+        program = tmp_path / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {name} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
     environment = {
         **os.environ,
-        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+        "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "LC_ALL": "C.UTF-8",
+        # As an installed wheel has it.
+        "PYTEST_ADDOPTS": "-p partwright.pytest_plugin",
     }
 
     def run(line: str) -> str:
@@ -73,7 +76,7 @@ def shell(tmp_path: Path) -> Callable[[str], str]:
 @pytest.mark.parametrize("document", sorted(set(DOCUMENTS.values())))
 def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], str], tmp_path: Path) -> None:
     told = [(command, printed) for command, printed in examples(document) if TOPIC not in command]
-    assert len(told) > 2
+    assert len(told) > 1
     for command, printed in told:
         if command.startswith("cat "):
             file = tmp_path / command.removeprefix("cat ")
