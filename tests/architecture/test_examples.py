@@ -30,6 +30,7 @@ MODULES = [
     "partwright.clients",
     "partwright.contract",
     "partwright.java",
+    "partwright.point_reads",
     "partwright.polars",
     "partwright.kafka.partitioners",
     "partwright.spark.errors",

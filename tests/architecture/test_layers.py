@@ -184,6 +184,7 @@ def test_imports_are_told_apart() -> None:
                 "heavy.py",
                 "key_columns.py",
                 "contract.py",
+                "point_reads.py",
                 "kafka/records.py",
                 # Who takes Ctrl-C.
                 "cli/reading.py",
@@ -257,8 +258,9 @@ ARROWS: dict[str, set[str]] = {
     "files": {"errors"},
     "audit": {"hashing", "clients", "errors", "files", "placement", "observed", "shown"},
     "placement": {"hashing", "errors", "files", "observed", "salting", "shown", "skew"},
-    "spark": {"audit", "hashing", "errors", "jars", "java", "observed", "placement", "shown"},
+    "spark": {"audit", "hashing", "errors", "jars", "java", "observed", "placement", "point_reads", "shown"},
     "kafka": {"hashing", "errors", "folders", "jars", "java"},
+    "point_reads": {"hashing", "kafka", "shown", "errors"},
     "pipeline": {"_core", "spark", "kafka", "errors", "folders", "shown"},
     "cli": {
         "pipeline",
@@ -270,6 +272,7 @@ ARROWS: dict[str, set[str]] = {
         "observed",
         "shown",
         "skew",
+        "point_reads",
         "clients",
         "hashing",
         "errors",

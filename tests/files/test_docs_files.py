@@ -23,6 +23,7 @@ DOCUMENTS = {
     "resize": "resize.md",
     "copartition": "copartition.md",
 }
+DOCUMENTS_WITH_SESSIONS = sorted({*DOCUMENTS.values(), "contract.md", "point-reads.md"})
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s")
 TOPIC = "127.0.0.1:9092"
@@ -73,7 +74,7 @@ def shell(tmp_path: Path) -> Callable[[str], str]:
     return run
 
 
-@pytest.mark.parametrize("document", sorted(set(DOCUMENTS.values())))
+@pytest.mark.parametrize("document", DOCUMENTS_WITH_SESSIONS)
 def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], str], tmp_path: Path) -> None:
     told = [(command, printed) for command, printed in examples(document) if TOPIC not in command]
     assert len(told) > 1
@@ -92,7 +93,7 @@ def test_the_sessions_with_a_topic_print_what_they_say(shell: Callable[[str], st
 
     from partwright.kafka import EmbeddedKafka, topics
 
-    told = [each for document in set(DOCUMENTS.values()) for each in examples(document) if TOPIC in each[0]]
+    told = [each for document in DOCUMENTS_WITH_SESSIONS for each in examples(document) if TOPIC in each[0]]
     assert len(told) > 1
     with EmbeddedKafka() as kafka:
         topics.create_topic(kafka.bootstrap_servers, "orders", 12)

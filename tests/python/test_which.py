@@ -163,7 +163,7 @@ def test_a_negative_partition_is_shown_and_explained(which: Callable[..., Said])
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["a"], "Missing option '-n'"),
+        (["a"], "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"),
         (["a", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
         (["a", "-n", "2147483648"], "the number of partitions must be from 1 to 2147483647, not 2147483648"),
         (["a", "-n", "99999999999999999999"], "the number of partitions must be"),

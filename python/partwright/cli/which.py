@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from partwright.cli.tables import stdout_console
+from partwright.cli.which_topic import print_ways, topic_of, ways_to_read
 from partwright.clients import Placement, key_types, placements
 from partwright.errors import PartwrightError
 from partwright.hashing import encode
@@ -31,7 +32,12 @@ _BOOLEANS = {"true": True, "false": False}
 @click.command("which")
 @click.argument("key", required=False)
 @click.option(
-    "-n", "--partitions", "n", type=int, required=True, metavar="N", help="The topic's number of partitions."
+    "-n",
+    "--partitions",
+    "n",
+    type=int,
+    metavar="N",
+    help="The topic's number of partitions (default: as many as --topic kafka://host:port/topic has).",
 )
 @click.option("--client", metavar="C", help="One client profile only (default: all of them).")
 @click.option(
@@ -42,20 +48,33 @@ _BOOLEANS = {"true": True, "false": False}
 @click.option("--hex", "as_hex", is_flag=True, help="KEY is bytes, written in hex.")
 @click.option("--null", "is_null", is_flag=True, help="The record has no key; KEY is left out.")
 @click.option(
+    "--topic",
+    metavar="TOPIC",
+    help="Print how to read the key's one partition of this topic, a name or kafka://host:port/topic.",
+)
+@click.option(
+    "--servers", metavar="HOST:PORT", help="The brokers of a TOPIC that is a name (default: localhost:9092)."
+)
+@click.option(
     "--explain", is_flag=True, help="Show the arithmetic, and what KEY becomes under other key types."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     key: str | None,
-    n: int,
+    n: int | None,
     client: str | None,
     key_type: str | None,
     as_hex: bool,
     is_null: bool,
+    topic: str | None,
+    servers: str | None,
     explain: bool,
     as_json: bool,
 ) -> None:
     """Where does a record with this KEY go?  By each client, or by one, and why.
+
+    With --topic it prints, too, how to read that one partition with kcat, Kafka's console consumer and Spark, where
+    --client (default: java) has put the key.
 
     \b
     Examples:
@@ -66,17 +85,24 @@ def command(
       partwright which "" -n 7          (an empty key)
       partwright which --null -n 7      (no key)
       partwright which -n 12 -- -42     (a key that begins with -)
+      partwright which TT0124 --topic kafka://127.0.0.1:9092/flights
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     value = _value(key, key_type, as_hex=as_hex, is_null=is_null)
+    # What is wrong with the options is said before a broker is asked.
+    placements(value, 1 if n is None else n, client, key_type)
+    name, brokers, n = topic_of(topic, servers, n)
     found = placements(value, n, client, key_type)
     key_bytes = encode(value, key_type)
+    ways = None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type)
     if as_json:
-        click.echo(json.dumps(_object(key_bytes, n, found)))
+        click.echo(json.dumps(_object(key_bytes, n, found) | ({"read": ways} if ways else {})))
         return
     console = stdout_console(_WIDTH)
     _print_key(console, value, key_bytes, n, key_type)
     _print_table(console, found)
     _print_notes(console, found, n)
+    if ways:
+        print_ways(console, ways)
     if explain:
         _print_steps(console, found, n)
         # Hex digits are no word that is a key of other types, too.
