@@ -150,6 +150,8 @@ class _Contract:
 
     def __post_init__(self) -> None:
         self.nothing_found()
+        if not isinstance(self.key, str | None):
+            raise PartwrightError(f"key is the name of a column, not {self.key!r}")
         if self.max_share is None and self.min_used is None:
             raise PartwrightError("a contract says something: give max_share, min_used or both")
 

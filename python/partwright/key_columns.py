@@ -78,7 +78,7 @@ def _columns_named(records: Any, key: str, key_type: str | None) -> Iterable[pa.
             return _chunks(_members(records, key), key_type)
         return key_columns(iter(records), key, key_type)
     if _is_frame(records):
-        find_column(kind, list(map(str, records.columns)), key)
+        find_column(kind, [name for name in records.columns if isinstance(name, str)], key)
         return _chunks(records[key], key_type)
     try:
         if hasattr(records, "__arrow_c_stream__"):
@@ -127,4 +127,5 @@ def _chunks(column: Any, key_type: str | None) -> list[pa.Array]:  # noqa: ANN40
 
 def _plain(keys: pa.Array) -> pa.Array:
     """Keys whose bytes can be counted beside those of any other batch: frames and tables have different texts."""
-    return keys.cast(_PLAIN.get(keys.type, keys.type))
+    plain = _PLAIN.get(keys.type)
+    return keys if plain is None else keys.cast(plain)

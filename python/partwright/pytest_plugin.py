@@ -98,7 +98,8 @@ class PartitionContract:
                 min_used=self._stated("min_used") if min_used is None else min_used,
             )
         except ContractError as error:
-            error.add_note(_tables(error.found.to_dict()))
+            if tables := _tables(error.found.to_dict()):
+                error.add_note(tables)
             raise error.with_traceback(None) from None
         except PartwrightError as error:
             raise error.with_traceback(None) from None

@@ -76,6 +76,15 @@ def test_every_form_of_a_column_is_checked(form: str) -> None:
     assert twice.to_dict()["heavy_keys"][0] == {"key": "US", "rows": 1800, "partition": 8}
 
 
+def test_keys_that_are_no_text() -> None:
+    ids = [{"id": uuid.UUID(int=number)} for number in range(99)]
+    assert pw.check_contract(ids, 12, "id", key_type="java:uuid", max_share="50%").rows == 99
+    numbers = pd.DataFrame({"id": pd.Series([1, None, 3], dtype="Int64")})
+    assert pw.check_contract(numbers, 12, "id", key_type="java:long", max_share="50%").null_keys == 1
+    with pytest.raises(pw.PartwrightError, match="there is no column '0' in 'DataFrame'"):
+        pw.check_contract(pd.DataFrame([["a"]]), 12, "0", max_share="50%")
+
+
 def test_what_is_found_is_what_the_command_finds() -> None:
     found = pw.check_contract(KEYS, 12, max_share=1.0)
     told = Placement(12, max_share=1.0)
@@ -338,6 +347,7 @@ def test_what_is_no_column_of_keys_is_refused_in_a_sentence(
     [
         ({"n": 12}, "a contract says something: give max_share, min_used or both"),
         ({"n": 0, "max_share": 0.5}, "the number of partitions must be from 1 to 2147483647, not 0"),
+        ({"n": 12, "key": 5, "max_share": 0.5}, "key is the name of a column, not 5"),
         ({"n": 12, "max_share": 5}, "max_share takes a share such as 5% or 0.05, not 5"),
         ({"n": 12, "max_share": 0}, "max_share takes a share such as 5% or 0.05, not 0"),
         ({"n": 12, "max_share": True}, "max_share takes a share such as 5% or 0.05, not True"),
