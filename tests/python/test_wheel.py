@@ -51,6 +51,12 @@ def test_the_wheel_is_abi3_and_holds_what_it_should(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+def test_the_wheel_brings_the_pytest_plug_in(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (points,) = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
+    assert "[pytest11]\npartwright.pytest_plugin=partwright.pytest_plugin\n" in archive.read(points).decode()
+
+
 def test_columns_work_without_rust_pandas_or_spark(empty: Path) -> None:
     lines = "import partwright as pw, sys; print(pw.partition_for_key(['TT0124', None], 15).to_pylist());"
     done = run(empty / "python", "-c", lines + " print('pandas' in sys.modules, 'pyspark' in sys.modules)")
