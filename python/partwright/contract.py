@@ -164,7 +164,7 @@ class _Contract:
     def check(self, records: Any, name: str | None = None) -> Placement:  # noqa: ANN401
         """Judge records that can be read again, or that nobody else will read."""
         if hasattr(records, "mapInArrow") and hasattr(records, "toArrow"):
-            found: Placement = self._check_in_spark(records)
+            found = self._check_in_spark(records)
         else:
             found = self.nothing_found()
             self._add(records, found)
@@ -193,12 +193,12 @@ class _Contract:
         for keys in key_columns(records, self.key, self.key_type):
             found.add(keys)
 
-    def _check_in_spark(self, records: Any) -> Any:  # noqa: ANN401
+    def _check_in_spark(self, records: Any) -> Placement:  # noqa: ANN401
         from partwright import spark  # noqa: PLC0415 - an extra, which whoever has a DataFrame has
 
         if self.key is None:
             raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
-        return cast("Any", spark).check(
+        return spark.check(
             records,
             self.key,
             self.n,

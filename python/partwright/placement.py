@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ from partwright.skew import Skew
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import SupportsIndex
 
     from partwright.files.formats import Column
 
@@ -59,9 +61,9 @@ class Placer:
         ([10, None], 2, 1)
     """
 
-    def __init__(self, n: int, client: str = "java", key_type: str | None = None) -> None:
+    def __init__(self, n: SupportsIndex, client: str = "java", key_type: str | None = None) -> None:
         partition_for_key(None, n, client, key_type)
-        self.n = n
+        self.n = index(n)
         self.client = client
         self.key_type = key_type
         self.rows = 0
@@ -145,7 +147,7 @@ class Placement:
 
     def __init__(
         self,
-        n: int,
+        n: SupportsIndex,
         client: str = "java",
         key_type: str | None = None,
         *,

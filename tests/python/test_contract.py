@@ -194,7 +194,7 @@ def test_a_number_and_a_long_key_are_shown_for_people() -> None:
 
 
 def test_keys_that_are_too_many_to_count_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partwright.key_counter._MOST_BYTES", 10)
+    monkeypatch.setattr("partwright.observed._MOST_BYTES", 10)
     with pytest.raises(pw.ContractError) as broken:
         pw.check_contract(KEYS, 12, max_share="20%")
     assert str(broken.value).startswith("partition 8 has 90.5% of the rows, more than 20%: take a finer key")

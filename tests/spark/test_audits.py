@@ -157,6 +157,27 @@ def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
     )
 
 
+def test_a_contract_s_function_may_give_a_table_of_spark(table: Table) -> None:
+    given = table(records())
+
+    @pw.contract(12, "key", max_share="30%", min_used=1)
+    def even() -> DataFrame:
+        return given
+
+    assert even() is given
+    found = pw.check_contract(given, 12, "key", max_share="30%")
+    assert found.to_dict() == pws.check(given, "key", 12, max_share=0.3).to_dict()
+
+    @pw.contract(12, "key", max_share="20%")
+    def skewed() -> DataFrame:
+        return given
+
+    with pytest.raises(
+        pw.ContractError, match=r"^skewed: partition 8 has 25.9% .* with the keys? US \(\d+ rows\)"
+    ):
+        skewed()
+
+
 def test_places_that_are_none_are_misplaced(table: Table) -> None:
     keys = ["a", "b", None, None, None, "a"]
     places = pa.array([4, 12, None, -1, 3, None], pa.int64())
@@ -247,7 +268,11 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("small from", "rows are in 5, which is no partition of 5: they are whole numbers from 0 to 4"),
         ("same", "12 partitions are as many as 12: nothing would move"),
         ("client", 'there is no client "jav"'),
-        ("share", "n must be"),
+        ("n", "the number of partitions must be from 1"),
+        ("n text", "the number of partitions"),
+        ("share", "max_share"),
+        ("contract", "partition 8 has "),
+        ("no key", "a Spark DataFrame has columns: say which of them is the key, with key="),
     ],
 )
 def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> None:
@@ -265,12 +290,15 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
         "small from": lambda: pws.resize(given, "key", 5, 10, partition="partition"),
         "same": lambda: pws.resize(given, "key", 12, 12),
         "client": lambda: pws.check(given, "key", 12, "jav"),
-        "share": lambda: pws.check(given, "key", 0),
+        "n": lambda: pws.check(given, "key", 0),
+        "n text": lambda: pws.fingerprint(given, n="12"),  # type: ignore[arg-type]
+        "share": lambda: pws.check(given, "key", 12, max_share="5"),
+        "contract": lambda: pw.check_contract(given, 12, "key", max_share="10%"),
+        "no key": lambda: pw.check_contract(given, 12, max_share="10%"),
     }
     with pytest.raises(pw.PartwrightError) as refused:
         calls[kind]()
-    wanted = sentence if kind != "share" else "the number of partitions must be from 1"
-    assert wanted in str(refused.value)
+    assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

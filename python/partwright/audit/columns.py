@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -10,13 +11,32 @@ import pyarrow.compute as pc
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.literals import TRUE, number
-from partwright.hashing import encode
+from partwright.hashing import encode, partition_for_key
 from partwright.placement import whole_numbers
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
 
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
 
-__all__ = ["Columns", "columns", "counts", "milliseconds", "places"]
+__all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places"]
+
+
+def checked_n(n: SupportsIndex | None) -> int | None:
+    """A number of partitions; None where it is to be found.
+
+    Raises:
+        PartwrightError: It is none.
+
+    Examples:
+        >>> checked_n(12), checked_n(None)
+        (12, None)
+    """
+    if n is None:
+        return None
+    partition_for_key(None, n)
+    return index(n)
 
 
 class Columns(NamedTuple):

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.audit.answer import Answers, Fingerprint
-from partwright.audit.columns import columns
+from partwright.audit.columns import checked_n, columns
 from partwright.audit.rules import find_writers
 from partwright.audit.transforms import TRANSFORMS
 from partwright.errors import PartwrightError
@@ -74,7 +74,7 @@ def fingerprint(
     """
     seen = Observed()
     seen.add(*columns(keys, partitions, timestamps, offsets, key_type))
-    return judge(seen, None if n is None else n.__index__())
+    return judge(seen, checked_n(n))
 
 
 def judge(seen: Observed, n: int | None = None) -> Fingerprint:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 from math import gcd
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ from partwright.shown import shown_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import SupportsIndex
 
 __all__ = ["After", "Before", "Choice", "Moved", "Resize"]
 
@@ -118,12 +120,14 @@ class Resize:
         PartwrightError: One of them is none, or both numbers are the same.
     """
 
-    def __init__(self, from_: int, to: int, client: str = "java", key_type: str | None = None) -> None:
+    def __init__(
+        self, from_: SupportsIndex, to: SupportsIndex, client: str = "java", key_type: str | None = None
+    ) -> None:
         self._placer = Placer(from_, client, key_type)
         partition_for_key(None, to, client, key_type)
-        if from_ == to:
-            raise PartwrightError(f"{from_} partitions are as many as {to}: nothing would move")
-        self.from_, self.to = from_, to
+        self.from_, self.to = index(from_), index(to)
+        if self.from_ == self.to:
+            raise PartwrightError(f"{self.from_} partitions are as many as {self.to}: nothing would move")
         self.rows = self.rows_moved = self.unplaced = self.misplaced = 0
         self.bytes: int | None = None
         self.bytes_moved: int | None = None

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
+from partwright.audit.columns import checked_n
 from partwright.audit.copartition import ANYWHERE, Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
 from partwright.errors import PartwrightError
 from partwright.placement import Example, Placement
 from partwright.shown import shown_key
+from partwright.skew import read_share
 from partwright.spark.columns import partition_for_key
 from partwright.spark.sums import kept, observed, order_of, records, refused, sums
 
@@ -71,12 +73,13 @@ def fingerprint(
         >>> found.verdict, found.n, found.family  # doctest: +SKIP
         ('one-writer', 12, ('java', 'kafkajs', 'kafka-python'))
     """
+    count = checked_n(n)
     rows = records(df, key, partition, timestamp=timestamp, offset=offset, key_type=key_type)
     with refused():
         with kept(sums(rows)) as by_pair:
             seen = observed(by_pair, order_of(rows))
         _refuse_elsewhere(seen, None)
-        return judge(seen, None if n is None else n.__index__())
+        return judge(seen, count)
 
 
 def resize(
@@ -117,7 +120,7 @@ def resize(
         >>> plan.keys_moved, plan.rows_moved  # doctest: +SKIP
         (2010, 167000)
     """
-    plan = Resize(from_.__index__(), to.__index__(), client, key_type)
+    plan = Resize(from_, to, client, key_type)
     rows = records(df, key, partition, offset=offset, size=size, key_type=key_type)
     before, after = (partition_for_key("key", n, client) for n in (plan.from_, plan.to))
     placed = sums(rows).withColumns({"before": before, "after": after})
@@ -144,8 +147,8 @@ def check(
     client: str = "java",
     key_type: str | None = None,
     partition: str | Column | None = None,
-    max_share: float | None = None,
-    min_used: float | None = None,
+    max_share: float | str | None = None,
+    min_used: float | str | None = None,
     *,
     show: int = 10,
 ) -> Placement:
@@ -159,8 +162,8 @@ def check(
         key_type: How a value becomes key bytes; see `partwright.encode`.
         partition: The column of where they are, whole numbers; by default no place is checked, and the shares are those
             that the client would make.
-        max_share: Which share of the rows a partition may have at most, 0 to 1.
-        min_used: Which share of the partitions must have rows at least, 0 to 1.
+        max_share: Which share of the rows a partition may have at most: 0.05 or "5%".
+        min_used: Which share of the partitions must have rows at least: 0.9 or "90%".
         show: How many of the keys that are not where they belong are kept as examples, the heaviest.
 
     Returns:
@@ -172,11 +175,12 @@ def check(
         PartwrightError: n or the client is none; a column is not there or of another type; the table is a stream.
 
     Examples:
-        >>> found = check(orders, "country", 48, max_share=0.05)  # doctest: +SKIP
+        >>> found = check(orders, "country", 48, max_share="5%")  # doctest: +SKIP
         >>> found.ok, found.broken  # doctest: +SKIP
         (False, ['partition 8 has 90.5% of the rows, more than 5%'])
     """
-    found = Placement(n.__index__(), client, key_type, show=show, max_share=max_share, min_used=min_used)
+    shares = {"max_share": read_share(max_share, "max_share"), "min_used": read_share(min_used, "min_used")}
+    found = Placement(n, client, key_type, show=show, **shares)
     rows = records(df, key, partition, key_type=key_type)
     expected, at = sf.col("expected"), sf.col("partition")
     if partition is None:
@@ -286,7 +290,7 @@ def _side(
     key_type: str | None,
     partition: str | Column | None,
 ) -> Side:
-    count = None if n is None else n.__index__()
+    count = checked_n(n)
     rows = records(df, key, partition, key_type=key_type)
     by_pair = sums(rows)
     if partition is None:

@@ -152,7 +152,7 @@ def kept(df: DataFrame) -> Iterator[DataFrame]:
 def _stored(df: DataFrame) -> DataFrame | None:
     conf = df.sparkSession.conf
     try:
-        before = conf.get(_COALESCED)
+        before = conf.get(_COALESCED) or "false"
         # Else a few sums lie in as many parts as a shuffle has, 200, and each job has a task for each.
         conf.set(_COALESCED, "true")
         try:
