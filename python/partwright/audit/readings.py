@@ -30,7 +30,7 @@ _MANY = 0.1
 # And looked for only where fewer are in both as they are.
 _FEW = 0.5
 # Avro writes a text's length as a zigzag number before it: up to 63 in one byte.
-_AVRO_LENGTHS = pa.array([bytes([2 * length]) for length in range(64)], pa.binary())
+_AVRO_LENGTHS = 64
 _UUID = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 
 
@@ -117,8 +117,9 @@ def _read_all(keys: Any) -> dict[str | None, Any]:  # noqa: ANN401 - binary colu
 
 def _is_avro(keys: Any) -> Any:  # noqa: ANN401 - Arrow columns
     length = pc.subtract(pc.binary_length(keys).cast(pa.int64()), number(HEADER + 1))
-    short = pc.and_(pc.greater_equal(length, number(0)), pc.less(length, number(len(_AVRO_LENGTHS))))
-    told = _AVRO_LENGTHS.take(pc.if_else(short, length, number(0)))
+    short = pc.and_(pc.greater_equal(length, number(0)), pc.less(length, number(_AVRO_LENGTHS)))
+    lengths = pa.array([bytes([2 * length]) for length in range(_AVRO_LENGTHS)], pa.binary())
+    told = lengths.take(pc.if_else(short, length, number(0)))
     return pc.and_(pc.and_(has_id(keys), short), pc.equal(pc.binary_slice(keys, HEADER, HEADER + 1), told))
 
 
