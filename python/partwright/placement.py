@@ -122,6 +122,13 @@ class Example:
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        found = asdict(self)
+        if self.rows is None:
+            del found["rows"]
+        return found
+
 
 class Placement:
     """What a check finds.
@@ -301,7 +308,7 @@ class Placement:
             ],
             "keys_estimated": self._seen.is_sampled,
             "salted": [asdict(each) for each in self.salted()],
-            "examples": [asdict(example) for example in self.examples],
+            "examples": [example.to_dict() for example in self.examples],
             "note": self.note,
             "broken": self.broken,
             **self.skew.to_dict(),
