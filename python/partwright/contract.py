@@ -234,8 +234,6 @@ def _sentence(broken: list[str], found: Mapping[str, Any], max_share: float | No
         words += f", with the key{'s' * (len(heavy) > 1)} {_named(heavy[:_NAMED])}"
     if is_too_full and max_share is not None:
         return f"{words}: {_less_full(found, heavy, placed, max_share)}"
-    if found["expected_used"] is None:
-        return f"{words}: take fewer partitions, or lower min_used"
     return (
         f"{words}: so many keys use {found['expected_used']:,.1f} by chance, so take fewer partitions or a key of more "
         "values, or lower min_used"
