@@ -231,7 +231,8 @@ def _sentence(broken: list[str], found: Mapping[str, Any], max_share: float | No
     is_too_full = max_share is not None and found["largest_share"] > max_share
     heavy = [each for each in found["heavy_keys"] or [] if not is_too_full or each["partition"] == fullest]
     if heavy:
-        words += f", with the key{'s' * (len(heavy) > 1)} {_named(heavy[:_NAMED])}"
+        named = _named(heavy[:_NAMED], at_least=found["keys_estimated"])
+        words += f", with the key{'s' * (len(heavy) > 1)} {named}"
     if is_too_full and max_share is not None:
         return f"{words}: {_less_full(found, heavy, placed, max_share)}"
     return (
@@ -242,16 +243,16 @@ def _sentence(broken: list[str], found: Mapping[str, Any], max_share: float | No
 
 def _less_full(found: Mapping[str, Any], heavy: list[dict[str, Any]], placed: int, max_share: float) -> str:
     """What to do about a partition that is too full."""
-    if max_share * found["n"] < 1:
-        return (
-            f"among {found['n']} partitions one has {1 / found['n']:.1%} at least, so raise max_share, or n"
-        )
+    even = 1 / found["n"]
+    if max_share < even:
+        return f"among {found['n']} partitions one has {100 * even:.2g}% at least, so raise max_share, or n"
     if heavy and heavy[0]["rows"] > max_share * placed:
         heaviest = short(heavy[0]["key"])
         return f"{heaviest} alone has more than that whatever n is, so make the key finer, or raise max_share"
     return "take a finer key or another n, of which `partwright resize` compares some, or raise max_share"
 
 
-def _named(heavy: list[dict[str, Any]]) -> str:
-    each = [f"{short(key['key'])} ({key['rows']:,} row{'s' * (key['rows'] > 1)})" for key in heavy]
+def _named(heavy: list[dict[str, Any]], *, at_least: bool) -> str:
+    more = " at least" if at_least else ""
+    each = [f"{short(key['key'])} ({key['rows']:,} row{'s' * (key['rows'] > 1)}{more})" for key in heavy]
     return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"

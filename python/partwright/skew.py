@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -56,10 +57,11 @@ class Skew:
         """How many partitions so many keys use by chance, each key in any of them; None without keys."""
         if self.keys_in is None:
             return None
+        keys = sum(self.keys_in.values())
+        if self.n == 1:
+            return float(keys > 0)
         # By logarithms, for n may be large and the keys few.
-        return (
-            self.n * -math.expm1(sum(self.keys_in.values()) * math.log1p(-1 / self.n)) if self.n > 1 else 1.0
-        )
+        return self.n * -math.expm1(keys * math.log1p(-1 / self.n))
 
     @property
     def chi_square(self) -> float | None:
@@ -78,8 +80,7 @@ class Skew:
     def p_value(self) -> float | None:
         """How probable it is that a good hash spreads so many keys as unevenly, or more; None where nobody can say.
 
-        By Wilson and Hilferty's approximation, off by a tenth of itself at most; not with fewer than five keys to a
-        partition, where the statistic says little.
+        Not with fewer than five keys to a partition, where the statistic says little.
         """
         statistic = self.chi_square
         if (
@@ -89,10 +90,7 @@ class Skew:
             or sum(self.keys_in.values()) < _FEWEST * self.n * self.scale
         ):
             return None
-        freedom = self.n - 1
-        spread = 2 / (9 * freedom)
-        deviation = ((statistic / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
-        return math.erfc(deviation / math.sqrt(2)) / 2
+        return _upper_gamma((self.n - 1) / 2, statistic / 2)
 
     def broken(self, max_share: float | None, min_used: float | None) -> list[str]:
         """What of a contract does not hold, a sentence each.
@@ -105,9 +103,11 @@ class Skew:
         if max_share is not None and self.largest_share > max_share:
             largest = max(self.rows_in, key=lambda partition: (self.rows_in[partition], -partition))
             found.append(
-                f"partition {largest} has {self.largest_share:.1%} of the rows, more than {_percent(max_share)}"
+                f"partition {largest} has {_above(self.largest_share, max_share)} of the rows, more than "
+                f"{_percent(max_share)}"
             )
-        if min_used is not None and self.used < min_used * self.n:
+        # A product of shares is rounded to another number than 7 of 100 is, and a quotient is not.
+        if min_used is not None and self.used / self.n < min_used:
             found.append(
                 f"{self.used} of {self.n} partitions have rows, fewer than {_percent(min_used)} of them"
             )
@@ -147,8 +147,9 @@ def read_share(given: object, name: str) -> float | None:
     if isinstance(given, str):
         number, percent, rest = given.partition("%")
         try:
-            found = float(number) / (100 if percent else 1)
-        except ValueError:
+            # Not of a float: 0.7% is 0.007, which a float's hundredth is not.
+            found = float(Decimal(number) / (100 if percent else 1))
+        except (ArithmeticError, ValueError):
             found = math.nan
     elif isinstance(given, Real) and not isinstance(given, bool):
         found = float(given)
@@ -160,7 +161,48 @@ def read_share(given: object, name: str) -> float | None:
 _TWO = 2
 # As is usual for the statistic.
 _FEWEST = 5
+_PRECISION = 1e-14
+_TINY = 1e-300
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.10g}%"
+
+
+def _above(share: float, limit: float) -> str:
+    """A share that is above a limit, with as many digits as it takes to see that."""
+    return next(
+        (shown for digits in range(1, 10) if float((shown := f"{share:.{digits}%}")[:-1]) > 100 * limit),
+        _percent(share),
+    )
+
+
+def _upper_gamma(a: float, x: float) -> float:
+    """The regularized upper incomplete gamma function: of chi-square, the probability of so much or more.
+
+    By its series below the mean and by its continued fraction, with Lentz's method, above: Press et al., Numerical
+    Recipes, 6.2.
+    """
+    if x <= 0:
+        return 1.0
+    factor = math.exp(a * math.log(x) - x - math.lgamma(a))
+    if x < a + 1:
+        term = total = 1 / a
+        place = a
+        while term > total * _PRECISION:
+            place += 1
+            term *= x / place
+            total += term
+        return 1 - factor * total
+    denominator = x + 1 - a
+    above, below = 1 / _TINY, 1 / denominator
+    fraction, step, place = below, 0.0, 0
+    while abs(step - 1) > _PRECISION:
+        place += 1
+        numerator = -place * (place - a)
+        denominator += 2
+        below = 1 / (numerator * below + denominator or _TINY)
+        above = denominator + numerator / above or _TINY
+        step = below * above
+        fraction *= step
+    return factor * fraction

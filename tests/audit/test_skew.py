@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -18,6 +19,12 @@ def test_shares() -> None:
     assert skew.broken(0.7, 0.6) == [
         "partition 0 has 75.0% of the rows, more than 70%",
         "2 of 4 partitions have rows, fewer than 60% of them",
+    ]
+    # 0.07 * 100 is more than 7, as floats have it.
+    assert Skew(100, dict.fromkeys(range(7), 1), None).broken(None, 0.07) == []
+    # What is rounded to the limit is shown with more digits.
+    assert Skew(2, {0: 5004, 1: 4996}, None).broken(0.5, None) == [
+        "partition 0 has 50.04% of the rows, more than 50%"
     ]
     empty = Skew(4, {}, {})
     assert (empty.used, empty.largest_share, empty.expected_used, empty.p_value) == (0, 0.0, 0.0, None)
@@ -36,6 +43,13 @@ def test_shares() -> None:
         (47, 64.001, 0.05),
         (99, 123.225, 0.05),
         (99, 148.230, 0.001),
+        # By the closed forms: the error function, and the exponential function's first terms.
+        (1, 30.0, math.erfc(math.sqrt(15))),
+        (1, 0.001, math.erfc(math.sqrt(0.0005))),
+        (2, 80.0, math.exp(-40)),
+        (6, 90.0, math.exp(-45) * (1 + 45 + 45**2 / 2)),
+        (6, 1.5, math.exp(-0.75) * (1 + 0.75 + 0.75**2 / 2)),
+        (20_000, 20_400.0, 0.0233),
     ],
 )
 def test_the_probability_is_that_of_the_tables(freedom: int, quantile: float, probability: float) -> None:
@@ -48,7 +62,7 @@ def test_the_probability_is_that_of_the_tables(freedom: int, quantile: float, pr
     keys[1] -= apart
     skew = Skew(n, {}, keys)  # type: ignore[arg-type] # fractions of keys, for the arithmetic's sake
     assert skew.chi_square == pytest.approx(quantile)
-    assert skew.p_value == pytest.approx(probability, rel=0.12)
+    assert skew.p_value == pytest.approx(probability, rel=0.005)
 
 
 def test_a_partition_without_keys_counts() -> None:
@@ -70,6 +84,7 @@ def test_keys_that_java_spreads_are_spread_by_chance() -> None:
 
 def test_used_by_chance() -> None:
     assert Skew(1, {}, {0: 5}).expected_used == 1.0
+    assert Skew(1, {}, {}).expected_used == 0.0
     assert Skew(12, {}, {0: 1}).expected_used == pytest.approx(1.0)
     assert Skew(12, {}, {0: 12}).expected_used == pytest.approx(12 * (1 - (11 / 12) ** 12))
     assert Skew(2**31 - 1, {}, {0: 1000}).expected_used == pytest.approx(1000, rel=1e-5)

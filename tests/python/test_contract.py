@@ -193,12 +193,12 @@ def test_a_number_and_a_long_key_are_shown_for_people() -> None:
     assert len(str(broken.value)) < 500
 
 
-def test_the_heaviest_of_too_many_keys_is_named_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heaviest_of_too_many_keys_to_count_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.observed._MOST_BYTES", 10)
     with pytest.raises(pw.ContractError) as broken:
         pw.check_contract(KEYS, 12, max_share="20%")
     assert str(broken.value).startswith(
-        "partition 8 has 90.5% of the rows, more than 20%, with the key US (900 rows): US alone has more than that"
+        "partition 8 has 90.5% of the rows, more than 20%, with the key US (900 rows at least): US alone has more"
     )
 
 
@@ -387,7 +387,17 @@ def test_an_asynchronous_function_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "share"), [("5%", 0.05), ("0.05", 0.05), (0.05, 0.05), (1, 1.0), ("100%", 1.0), (None, None)]
+    ("given", "share"),
+    [
+        ("5%", 0.05),
+        ("0.7%", 0.007),
+        ("33.3%", 0.333),
+        ("0.05", 0.05),
+        (0.05, 0.05),
+        (1, 1.0),
+        ("100%", 1.0),
+        (None, None),
+    ],
 )
 def test_a_share(given: object, share: float | None) -> None:
     assert read_share(given, "max_share") == share
