@@ -24,12 +24,6 @@ __all__ = ["key_columns"]
 
 # What is looked at in one go, so that memory does not grow with a column, and 32-bit offsets do.
 _MOST_ROWS = 1 << 17
-_PLAIN = {
-    pa.large_string(): pa.string(),
-    pa.string_view(): pa.string(),
-    pa.large_binary(): pa.binary(),
-    pa.binary_view(): pa.binary(),
-}
 # Their columns are Series, of which `as_column` knows what they hide from Arrow.
 _FRAMES = {"pandas", "polars"}
 
@@ -44,7 +38,7 @@ def key_columns(records: Any, key: str | None, key_type: str | None = None) -> I
         key_type: How a value will become key bytes, which tells what Python's numbers are to Arrow.
 
     Yields:
-        Arrays of 131,072 rows at most, whose key bytes are all of one type.
+        Arrays of 131,072 rows at most.
 
     Raises:
         PartwrightError: The records are of another kind, or have no such column, or two of that name.
@@ -55,7 +49,7 @@ def key_columns(records: Any, key: str | None, key_type: str | None = None) -> I
         return
     for column in _key_column(records, key_type) if key is None else _columns_named(records, key, key_type):
         for first in range(0, len(column), _MOST_ROWS):
-            yield _plain(column.slice(first, _MOST_ROWS))
+            yield column.slice(first, _MOST_ROWS)
 
 
 def _key_column(keys: Any, key_type: str | None) -> Iterable[pa.Array]:  # noqa: ANN401
@@ -123,9 +117,3 @@ def _chunks(column: Any, key_type: str | None) -> list[pa.Array]:  # noqa: ANN40
     if hasattr(column, "__arrow_c_stream__"):
         return list(pa.chunked_array(column).chunks)
     return [pa.array(column)]
-
-
-def _plain(keys: pa.Array) -> pa.Array:
-    """Keys whose bytes can be counted beside those of any other batch: frames and tables have different texts."""
-    plain = _PLAIN.get(keys.type)
-    return keys if plain is None else keys.cast(plain)

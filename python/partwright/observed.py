@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.files.literals import TRUE, number
+from partwright.files.literals import TRUE, binary_column, number
 from partwright.hashing import murmur2
 from partwright.heavy import HeavyPairs, bytes_of_keys
 
@@ -68,7 +68,7 @@ class HeavyKey(NamedTuple):
         key: Its bytes.
         rows: How many rows it has, at least.
         at_most: How many it has, at most; the same where they were counted.
-        partition: The one that has most of them; None where they are in none.
+        partition: The one that has most of them, of several the first; None where they are in none.
     """
 
     key: bytes
@@ -254,12 +254,29 @@ class Observed:
         found = _counted(self.pairs()["partition"])
         return {partition: keys * self.scale for partition, keys in found.items()}
 
-    def heaviest(self, count: int) -> list[HeavyKey]:
-        """The keys with the most rows, the heaviest first, those of the same rows by their bytes."""
+    def heaviest(self, count: int, places: int | None = None) -> list[HeavyKey]:
+        """The keys with the most rows, the heaviest first, those of the same rows by their bytes.
+
+        Args:
+            count: How many keys are given.
+            places: In how many partitions the rows of a key may be at most; by default in all that are seen.
+        """
         if not self.is_sampled:
             return most_rows(self.pairs(), count)
         heavy = self._heaviest()
-        return most_rows(heavy.table(), count, heavy.missed)
+        if places is None:
+            places = len(self.rows_in) + (self.rows_in.total() < self.rows)
+        return most_rows(heavy.table(), count, heavy.missed * places)
+
+    def places_of(self, heavy: Sequence[HeavyKey]) -> dict[bytes, dict[int, int]]:
+        """Of some of the heaviest keys the rows by partition, without those in none; where estimated, at least."""
+        pairs = self.heavy_pairs()
+        keys = binary_column([each.key for each in heavy])
+        found: dict[bytes, dict[int, int]] = {each.key: {} for each in heavy}
+        wanted = pc.and_(pc.is_in(pairs["key"], keys), pc.is_valid(pairs["partition"]))
+        for row in pairs.filter(wanted).to_pylist():
+            found[row["key"]][row["partition"]] = row["rows"]
+        return found
 
     def whole(self) -> pa.Table:
         """Partition, key, rows and keys: of each pair how many rows and keys of the whole it stands for.
@@ -378,7 +395,7 @@ def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
     Args:
         pairs: With the columns partition, key and rows.
         count: How many keys are given.
-        missed: How many rows a pair may have beyond those.
+        missed: How many rows a key may have beyond those.
     """
     rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
     # The heaviest alone are sorted by their bytes too.
@@ -389,7 +406,10 @@ def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
     )
     heavy = heavy.slice(0, count)
     of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
-    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by([("rows", "ascending")])
+    # Of as many rows the first partition, whatever the order of the pairs.
+    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by(
+        [("rows", "ascending"), ("partition", "descending")]
+    )
     at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
     return [
         HeavyKey(key, sum_, sum_ + missed, at.get(key))
@@ -411,12 +431,21 @@ def _grouped_fast(rows: pa.Table) -> Iterator[pa.Table]:
         yield rows
     elif bytes_of_keys(rows) <= _BATCH_BYTES or rows.num_rows == 1:
         key = rows.schema.get_field_index("key")
-        yield rows.set_column(key, "key", rows["key"].cast(pa.binary()))
+        try:
+            keys = rows["key"].cast(pa.binary())
+        except pa.ArrowInvalid:
+            # A slice of keys beyond the first 2 GiB.
+            keys = _copied(rows)["key"].cast(pa.binary())
+        yield rows.set_column(key, "key", keys)
     else:
         half = rows.num_rows // 2
         for part in (rows.slice(0, half), rows.slice(half)):
-            # A copy, for a slice has the offsets of the whole.
-            yield from _grouped_fast(part.take(pc.indices_nonzero(pa.repeat(TRUE, part.num_rows))))
+            yield from _grouped_fast(_copied(part))
+
+
+def _copied(rows: pa.Table) -> pa.Table:
+    """The same rows without those that they are a slice of, whose offsets they have."""
+    return rows.take(pc.indices_nonzero(pa.repeat(TRUE, rows.num_rows)))
 
 
 def _has_hash_below(keys: Any, below: int) -> Any:  # noqa: ANN401 - Arrow columns

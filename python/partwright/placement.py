@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from partwright.files.formats import Column
+    from partwright.observed import HeavyKey
 
 __all__ = ["Example", "Placement", "Placer"]
 
 _ROW = re.compile(r"^row (\d+)")
 # The digits of 2147483647; what has more of them is no partition, whether it fits into 64 bits or not.
 _NUMBER = "^-?0*[0-9]{1,10}$"
+# Those of any number of 64 bits, but for the last few.
+LONG = "^-?0*(?:[0-9]{1,18}|[0-8][0-9]{18})$"
 # Beyond so many partitions, those that have no rows are left out of a list of them.
 _LISTED = 10_000
 _HEAVY = 10
@@ -114,6 +117,13 @@ class Example:
     client: str
     rows: int | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: without `rows`, where there is a row or an offset."""
+        found = asdict(self)
+        if self.rows is None:
+            del found["rows"]
+        return found
+
     def __str__(self) -> str:
         at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
         if self.rows is not None:
@@ -146,6 +156,7 @@ class Placement:
         null_keys: Those without a key.
         misplaced: Those that are not where the client puts them, among them those in no partition from 0 to n-1.
         undetermined: Those whose partition the client does not determine: they may be in any, or in none.
+        outside: The misplaced ones that are in no partition from 0 to n-1; None where another engine has counted.
         examples: The first that are misplaced.
 
     Raises:
@@ -165,6 +176,7 @@ class Placement:
         self._contract = (max_share, min_used)
         self.misplaced = 0
         self.undetermined = 0
+        self.outside: int | None = 0
         self.examples: list[Example] = []
         self._show = show
         self._placer = Placer(n, client, key_type)
@@ -233,7 +245,8 @@ class Placement:
     def salted(self) -> list[Salted]:
         """What the largest share would be, were the heaviest keys salted; empty where no key is heavy."""
         placed = self._seen.rows_in.total()
-        return salted(self._seen.heaviest(_HEAVY), self._seen.rows_in, placed, self.n, self.client)
+        heavy = self._seen.places_of(self._heaviest())
+        return salted(heavy, self._seen.rows_in, placed, self.n, self.client)
 
     def add(self, keys: Column, partitions: Column = None, offsets: Column = None) -> None:
         """Take some records, the next of their file or of a topic.
@@ -269,6 +282,7 @@ class Placement:
             self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
             wrong = pc.indices_nonzero(pc.invert(right))
             self.misplaced += len(wrong)
+            self.outside = (self.outside or 0) + len(pc.indices_nonzero(pc.invert(inside)))
             for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
                 self.examples.append(self._example(row, first, keys, partitions, offsets, expected))
         found = pc.if_else(inside, found, pa.nulls(1, found.type)[0])
@@ -278,10 +292,11 @@ class Placement:
         """Take what another engine has summed up, all of it: the records by key and the partition that they are in."""
         self._seen = seen
         self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
+        self.outside = None
 
     def to_dict(self) -> dict[str, Any]:
         """What was found, as JSON has it."""
-        keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._seen.heaviest(_HEAVY)
+        keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._heaviest()
         listed = range(self.n) if self.n <= _LISTED else sorted(rows_in)
         return {
             "ok": self.ok,
@@ -314,6 +329,11 @@ class Placement:
             **self.skew.to_dict(),
         }
 
+    def _heaviest(self) -> list[HeavyKey]:
+        # Where the client places each key and each is there, its rows are in one partition.
+        is_in_one = not self.misplaced and self.undetermined <= self.null_keys
+        return self._seen.heaviest(_HEAVY, 1 if is_in_one else None)
+
     def _example(
         self,
         row: int,
@@ -344,8 +364,12 @@ def _null_count(column: Column) -> int:
     return count
 
 
-def whole_numbers(column: Column) -> pa.Array:
+def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
     """A column of partitions as int64, null where a value is none that a partition could have.
+
+    Args:
+        column: Whole numbers, or text of such.
+        pattern: What text has to look like; `LONG` for numbers that are no partitions.
 
     Raises:
         PartwrightError: Its type is none of whole numbers.
@@ -371,7 +395,7 @@ def whole_numbers(column: Column) -> pa.Array:
             f"partitions of type {column.type} are no whole numbers: name another column with --partition"
         )
     text = column.cast(pa.string())
-    return pc.if_else(pc.match_substring_regex(text, _NUMBER), text, pa.nulls(1, pa.string())[0]).cast(
+    return pc.if_else(pc.match_substring_regex(text, pattern), text, pa.nulls(1, pa.string())[0]).cast(
         pa.int64()
     )
 

@@ -253,7 +253,7 @@ ARROWS: dict[str, set[str]] = {
     "shown": set(),
     "heavy": {"files"},
     "observed": {"hashing", "heavy", "files"},
-    "salting": {"hashing", "observed"},
+    "salting": {"errors", "hashing"},
     "skew": {"errors"},
     "files": {"errors"},
     "audit": {"hashing", "clients", "errors", "files", "placement", "observed", "shown"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import random
 from collections import Counter, defaultdict
 from typing import Any
@@ -165,6 +166,36 @@ def test_a_heavy_pair_lacks_no_more_than_is_said(parts: list[list[tuple[int, int
         assert kept.get(key, 0) <= rows <= kept.get(key, 0) + heavy.missed
 
 
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 30))
+def test_a_heavy_key_in_several_partitions_lacks_no_more_than_is_said(
+    seed: int, parts: int, counters: int
+) -> None:
+    draw = random.Random(seed)
+    counts: Counter[bytes] = Counter()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("partwright.observed.HeavyPairs", lambda: HeavyPairs(counters))
+        wholes = [Observed(most=20) for _ in range(parts)]
+        for _ in range(10):
+            keys = [b"heavy" if draw.random() < 0.3 else b"%d" % draw.randrange(300) for _ in range(50)]
+            counts.update(keys)
+            places = [None if draw.random() < 0.1 else draw.randrange(5) for _ in keys]
+            draw.choice(wholes).add(pa.array(keys), pa.array(places, pa.int64()))
+        while len(wholes) > 1:
+            place = draw.randrange(len(wholes) - 1)
+            wholes[place].merge(wholes.pop(place + 1))
+        assert wholes[0].is_sampled
+        for each in wholes[0].heaviest(10):
+            assert each.rows <= counts[each.key] <= each.at_most
+
+
+def test_of_partitions_with_as_many_rows_the_first_is_that_of_the_key() -> None:
+    for places in ([7, 3, 5], [3, 5, 7], [5, 7, 3]):
+        seen = Observed()
+        seen.add(pa.array([b"a"] * 3), pa.array(places))
+        assert seen.heaviest(1)[0].partition == 3
+
+
 def test_heavy_keys_of_many_bytes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.heavy._MOST_BYTES", 1 << 16)
     heavy = HeavyPairs()
@@ -191,6 +222,19 @@ def test_long_keys_are_left_out_before_they_are_many(monkeypatch: pytest.MonkeyP
         most = max(most, sum(table.nbytes for table in seen._tables))
     assert seen.is_sampled
     assert most < 2 << 20
+
+
+def test_a_slice_of_more_keys_than_32_bits_count_is_taken() -> None:
+    # No memory is touched but the last page: offsets say that the keys are at the end of 3 GiB.
+    end = 3 << 30
+    with mmap.mmap(-1, end) as memory:
+        memory[end - 4 :] = b"aabb"
+        offsets = pa.array([0, end - 4, end - 2, end], pa.int64()).buffers()[1]
+        whole = pa.Array.from_buffers(pa.large_string(), 3, [None, offsets, pa.py_buffer(memory)])
+        for keys in (whole.slice(1), whole.slice(2)):
+            found = pw.check_contract(keys, 12, max_share=1.0).to_dict()
+            assert [each["key"] for each in found["heavy_keys"]] == keys.to_pylist()
+        del whole, keys
 
 
 def test_more_keys_than_one_column_holds_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

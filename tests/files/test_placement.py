@@ -234,6 +234,44 @@ def test_salting_is_what_splitting_the_heavy_keys_gives() -> None:
             assert check(split, client=client).largest_share == each.largest_share
 
 
+def test_a_heavy_key_in_several_partitions_is_split_out_of_each() -> None:
+    light = [f"key {row}" for row in range(100)]
+    places = pw.partition_for_key(light, 12).to_pylist()
+    found = check(["US"] * 900 + light, [0] * 400 + [1] * 300 + [None] * 200 + places)
+    for each in found.salted():
+        after = Counter(places)
+        for row in range(700):
+            after[pw.partition_for_key(f"US-{row % each.ways}", 12)] += 1
+        assert (each.keys, each.largest_share) == (1, max(after.values()) / 800)
+    assert len(found.salted()) == 4
+
+
+def test_a_salt_at_which_the_client_fails_is_none() -> None:
+    # Among 12 partitions that client has none for the hashCode of this key with "-5" behind it.
+    key = _of_hash_code(-(2**31), "-5")
+    ways = [each.ways for each in check([key] * 9 + ["a"] * 9, client="java:string-hash").salted()]
+    assert ways == [2, 4]
+
+
+def _of_hash_code(wanted: int, end: str) -> str:
+    """A text of ASCII that has this hashCode in Java with the end behind it: by the digits of a number of base 31."""
+    for char in reversed(end):
+        wanted = (wanted - ord(char)) * pow(31, -1, 2**32) % 2**32
+    least = sum(ord("A") * 31**place for place in range(8))
+    rest = (wanted - least) % 2**32
+    digits = []
+    for _ in range(8):
+        rest, digit = divmod(rest, 31)
+        digits.append(chr(ord("A") + digit))
+    return "".join(reversed(digits))
+
+
+def test_rows_in_no_partition_are_those_that_ought_to_be_in_one() -> None:
+    # Null keys may be anywhere, and in none; the text says nothing of them.
+    found = check([None] * 5 + ["a", "a", "a"], [0, 1, 2, None, None, A, 99, None])
+    assert (found.rows, found.undetermined, found.misplaced, found.outside) == (8, 5, 2, 2)
+
+
 def test_no_heavy_key_no_salt() -> None:
     assert check([]).salted() == []
     assert check([None, None]).salted() == []

@@ -33,15 +33,13 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
     )
     console.print()
     console.print(_partitions(summary["partitions"], found))
-    placed = sum(part["rows"] for part in summary["partitions"])
     console.print(
         f"{found.used} of {found.n} partitions have rows; the largest has {found.largest_share:.1%} of them, an even "
         f"one {1 / found.n:.1%}; null keys: {found.null_keys:,}"
     )
-    if is_checked and placed < found.rows - found.undetermined:
-        outside = found.rows - placed
+    if found.outside:
         console.print(
-            f"[yellow]{outside:,} rows[/] are in no partition from 0 to {found.n - 1}: is -n {found.n} right?"
+            f"[yellow]{found.outside:,} rows[/] are in no partition from 0 to {found.n - 1}: is -n {found.n} right?"
         )
     console.print()
     if summary["heavy_keys"]:

@@ -6,10 +6,15 @@ Where pandas is installed, that is half a second in each start of the command.
 from __future__ import annotations
 
 import struct
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-__all__ = ["FALSE", "TRUE", "number", "text", "text_column"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["FALSE", "TRUE", "binary_column", "number", "text", "text_column"]
 
 
 def text_column(value: bytes, length: int | None = None) -> pa.Array:
@@ -21,6 +26,18 @@ def text_column(value: bytes, length: int | None = None) -> pa.Array:
     """
     offsets = pa.py_buffer(struct.pack("=2i", 0, len(value) if length is None else length))
     return pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(value)])
+
+
+def binary_column(values: Sequence[bytes]) -> pa.Array:
+    """A column of binary.
+
+    Examples:
+        >>> binary_column([b"a", b"", b"bc"]).to_pylist()
+        [b'a', b'', b'bc']
+    """
+    offsets = struct.pack(f"={len(values) + 1}i", *accumulate(map(len, values), initial=0))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(values))]
+    return pa.Array.from_buffers(pa.binary(), len(values), buffers)
 
 
 def text(value: str) -> pa.Scalar:
