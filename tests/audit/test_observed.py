@@ -322,7 +322,16 @@ def test_the_earliest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
             [1500, 2000, 0, None, -5],
         ),
         (pa.nulls(2), [None, None]),
+        (pa.array([7], pa.uint64()), [7]),
     ],
 )
 def test_times_are_milliseconds(given: pa.Array, wanted: list[int | None]) -> None:
     assert milliseconds(given).to_pylist() == wanted
+
+
+@pytest.mark.parametrize(
+    "given", [pa.array([2**63], pa.uint64()), pa.array([2**62], pa.timestamp("s")), pa.array(["soon"])]
+)
+def test_what_is_no_time_is_refused(given: pa.Array) -> None:
+    with pytest.raises(pw.PartwrightError, match=r"^the timestamps from row 5 on are no times \("):
+        milliseconds(given, 5)

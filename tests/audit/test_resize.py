@@ -189,7 +189,14 @@ def test_each_new_partition_is_fed_by_as_many_as_is_said(client: str) -> None:
         ),
         ({"partitions": [0, None]}, "row 7 is in no partition of 5: they are whole numbers from 0 to 4"),
         ({"offsets": [3, -1]}, "row 7 has the offset -1, which is no whole number from 0 on"),
-        ({"sizes": ["3.5", "1"]}, "row 6 has the size '3.5', which is no whole number from 0 on"),
+        (
+            {"sizes": ["3.5", "1"]},
+            "row 6 has the size '3.5', which is no whole number from 0 to 2147483647",
+        ),
+        (
+            {"sizes": [2**31 - 1, 2**63 - 1]},
+            "row 7 has the size 9223372036854775807, which is no whole number from 0 to 2147483647",
+        ),
     ],
 )
 def test_what_is_no_place_is_named_with_its_row(columns: dict[str, list[Any]], sentence: str) -> None:
@@ -198,6 +205,35 @@ def test_what_is_no_place_is_named_with_its_row(columns: dict[str, list[Any]], s
     with pytest.raises(pw.PartwrightError) as refused:
         plan.add(pa.array(["a", "b"]), **{name: pa.array(values) for name, values in columns.items()})
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("type_", [pa.int64(), pa.string(), pa.string_view()])
+def test_offsets_are_as_large_as_kafka_s(type_: pa.DataType) -> None:
+    plan = Resize(1, 2)
+    assert [pw.partition_for_key(key, 2) for key in ("a", "d")] == [0, 1]
+    plan.add(pa.array(["a", "a", "d"]), offsets=pa.array([10**10, 8 * 10**18, None]).cast(type_))
+    plan.add(pa.array(["d"]), offsets=pa.array([10**18]).cast(type_))
+    (part,) = plan.before()
+    assert (part.drain_to, part.end) == (10**18 + 1, 8 * 10**18 + 1)
+
+
+def test_offsets_of_json_lines_are_as_large_as_kafka_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.jsonl").write_text('{"k": "a", "o": 1099511627776}\n{"k": "c", "o": null}\n', encoding="utf-8")
+    code, out, err = call(capfd, "x.jsonl", "--key", "k", "--from", 1, "--to", 2, "--offset", "o", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["before"][0]["end"] == 1099511627777
+
+
+def test_a_number_nearby_at_which_the_client_fails_is_left_out() -> None:
+    """Its hashCode is the one that Math.abs leaves negative; among powers of two that is partition 0 all the same."""
+    plan = Resize(4, 8, "java:string-hash")
+    plan.add(pa.array(["polygenelubricants", "a"]))
+    assert [choice.to for choice in plan.nearby()] == [8]
+    with pytest.raises(pw.PartwrightError, match="a producer with this partitioner fails"):
+        Resize(4, 7, "java:string-hash").add(pa.array(["polygenelubricants"]))
 
 
 def test_a_plan_s_steps_have_each_partition_s_numbers(

@@ -12,13 +12,15 @@ from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.literals import TRUE, number
 from partwright.hashing import encode, partition_for_key
-from partwright.placement import whole_numbers
+from partwright.placement import LONG, whole_numbers
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
+# What 32 bits hold, in which a record says how long it is.
+_LARGEST_SIZE = 2**31 - 1
 
 __all__ = ["Columns", "checked_n", "columns", "counts", "milliseconds", "places"]
 
@@ -123,18 +125,22 @@ def counts(given: Any, what: str, first_row: int = 0) -> pa.Array:  # noqa: ANN4
         first_row: The row of the whole file that is the column's first.
 
     Raises:
-        PartwrightError: One is none, or negative; with its row.
+        PartwrightError: One is none, or negative, or the size of no record; with its row.
 
     Examples:
         >>> counts(["4", None], "offset").to_pylist()
         [4, None]
     """
     column = _array(given)
-    found = whole_numbers(column)
+    found = whole_numbers(column, LONG)
     wrong = pc.or_(pc.is_null(found), pc.fill_null(pc.less(found, number(0)), TRUE))
+    up_to = "on"
+    if what == "size":
+        wrong = pc.or_(wrong, pc.fill_null(pc.greater(found, number(_LARGEST_SIZE)), TRUE))
+        up_to = f"to {_LARGEST_SIZE}"
     for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
         raise PartwrightError(
-            f"row {first_row + row} has the {what} {column[row].as_py()!r}, which is no whole number from 0 on"
+            f"row {first_row + row} has the {what} {column[row].as_py()!r}, which is no whole number from 0 {up_to}"
         )
     return found
 
@@ -150,11 +156,11 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 -
         [1000, 7]
     """
     column = in_one(column)
-    if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
-        return column.cast(pa.int64())
-    if pa.types.is_timestamp(column.type):
-        return _floor(column)
     try:
+        if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+            return column.cast(pa.int64())
+        if pa.types.is_timestamp(column.type):
+            return _floor(column)
         text = column.cast(pa.string())
         whole = pc.match_substring_regex(text, "^-?[0-9]{1,18}$")
         none = pa.nulls(1, pa.string())[0]
@@ -172,7 +178,9 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 -
 
 
 def _floor(times: Any) -> Any:  # noqa: ANN401 - an Arrow column of timestamps
-    return times.cast(pa.timestamp("ms", times.type.tz), safe=False).cast(pa.int64())
+    # Of seconds nothing is cut off, and there may be too many of them.
+    is_exact = times.type.unit == "s"
+    return times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact).cast(pa.int64())
 
 
 def _array(values: Any) -> Any:  # noqa: ANN401 - whatever Arrow makes a column of

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import gcd
 from operator import index
@@ -292,7 +293,7 @@ class Resize:
         ]
 
     def nearby(self) -> list[Choice]:
-        """The numbers around the one that is asked for, and that one."""
+        """The numbers around the one that is asked for, and that one; without those at which the client fails."""
         nulls = pa.table(
             {
                 "partition": self._place_of_null(self.from_),
@@ -304,7 +305,12 @@ class Resize:
         whole = self._seen.whole()
         whole = pa.concat_tables([whole, nulls.cast(whole.schema)])
         whole = whole.filter(pc.is_valid(whole["partition"]))
-        return [self._choice(whole, to) for to in self._candidates()]
+        found = []
+        for to in self._candidates():
+            # Java's string hash has keys that it cannot place among most numbers of partitions.
+            with suppress(PartwrightError):
+                found.append(self._choice(whole, to))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
