@@ -179,6 +179,10 @@ def test_the_lines_are_whole_on_any_terminal(
         (["a", "-n", "3", "--topic", "a b"], "'a b' cannot be a topic's name"),
         (["a", "-n", "3", "--topic", ""], "'' cannot be a topic's name"),
         (["a", "-n", "3", "--servers", "a:1"], "--servers 'a:1' are those of a topic: name it with --topic"),
+        (
+            ["a", "-n", "3", "--topic", "o", "--servers", ""],
+            "--servers is empty: name one, such as localhost:9092",
+        ),
         (["a", "--topic", "kafka://a:1/o", "--servers", "b:1"], "'kafka://a:1/o' says where its brokers are"),
         (["a", "--topic", "kafka://a:1/"], "'kafka://a:1/' names no topic"),
         (["a", "--topic", "kafka:o"], "'kafka:o' is no address of a topic"),

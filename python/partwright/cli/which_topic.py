@@ -34,6 +34,8 @@ def topic_of(given: str | None, servers: str | None, n: int | None) -> tuple[str
         raise PartwrightError(
             f"--servers {servers!r} are those of a topic: name it with --topic, or leave them out"
         )
+    if servers is not None and not servers.strip():
+        raise PartwrightError("--servers is empty: name one, such as localhost:9092")
     if given is not None and is_topic(given):
         if servers is not None:
             raise PartwrightError(f"{given!r} says where its brokers are: leave out --servers")
@@ -42,7 +44,7 @@ def topic_of(given: str | None, servers: str | None, n: int | None) -> tuple[str
         raise PartwrightError(
             "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"
         )
-    return given, servers or _SERVERS, n
+    return given, _SERVERS if servers is None else servers, n
 
 
 def _live(address: str, n: int | None) -> tuple[str, str, int]:
