@@ -132,13 +132,6 @@ class Example:
         wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
         return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        found = asdict(self)
-        if self.rows is None:
-            del found["rows"]
-        return found
-
 
 class Placement:
     """What a check finds.
