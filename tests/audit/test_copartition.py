@@ -9,6 +9,7 @@ import secrets
 import struct
 import uuid
 from collections import Counter, defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -291,6 +292,54 @@ def test_turns_and_given_partitions_are_told() -> None:
     )
 
 
+def test_what_got_fewer_partitions_did_not_grow() -> None:
+    a = Observed()
+    for start, (keys, places) in enumerate(zip(*written(USERS, n), strict=True) for n in (24, 12)):
+        times = pa.array(range(300 * start, 300 * start + 300), pa.int64())
+        a.add(pa.array(keys, pa.binary()), pa.array(places, pa.int64()), times)
+    found = meet(Side(a, 24), Side(observed(written(USERS, 24)), 24))
+    assert kinds(found) == ["moved"]
+    assert found.reasons[0].sentence.endswith(
+        "in several partitions of A, which got other numbers of them: from 24 to 12"
+    )
+
+
+def test_few_keys_tell_little_of_who_wrote_them() -> None:
+    """One profile that is left, or none, is not one of several."""
+    found = between(written(USERS, 12), written(USERS[:2], 12))
+    assert found.b.writer is not None
+    assert found.b.writer.verdict == "undecided"
+    assert who(found.b).startswith("one of java, ")
+    assert who(replace(found.b, writer=replace(found.b.writer, family=("java",)))) == "perhaps java"
+    assert who(replace(found.b, writer=replace(found.b.writer, family=()))) == "undecided"
+
+
+def test_an_encoding_of_few_keys_of_the_larger_table_is_seen() -> None:
+    """All keys of B are in A too, where they are one in twenty."""
+    quoted = [b'"%s"' % key if row < 15 else key for row, key in enumerate(USERS)]
+    found = between(written(quoted, 12), written(USERS[:15], 12))
+    assert (found.readings, found.reasons[0].kind) == (("json-unquote", None), "key-bytes")
+    assert found.reasons[0].sentence.startswith("15 keys are in both once A's are read without JSON's quotes")
+    # A twentieth of both is too little to call it an encoding.
+    found = between(written(quoted, 12), written(USERS[:15] + [b"x%d" % row for row in range(285)], 12))
+    assert found.readings is None
+    assert found.reasons[-1].sentence == (
+        "no key is in both, and no encoding that is tried makes a tenth of them the same"
+    )
+    found = between(written([b'"a"'], 12), written([b"a"], 12))
+    assert found.reasons[0].sentence.startswith("1 key is in both once")
+
+
+def test_of_a_sample_reasons_say_at_least() -> None:
+    a, b = written(USERS, 12) + written(USERS, 12, "sarama"), written(USERS, 12)
+    found = meet(Side(observed(a, most=100), 12), Side(observed(b), 12))
+    assert found.is_sampled
+    assert found.reasons[0].sentence.startswith("at least ")
+    assert kinds(found) == ["moved"]
+    found = meet(Side(observed(b, most=100), 12), Side(observed(written(USERS, 24)), 24))
+    assert "shared keys that were looked at are in the same one by chance" in found.reasons[0].sentence
+
+
 def test_null_keys_meet_nobody_and_keep_nobody_apart() -> None:
     found = between(written([*USERS, None, None], 12), written(USERS, 12))
     assert (found.ok, kinds(found)) == (True, ["null-keys"])
@@ -305,7 +354,11 @@ def test_null_keys_meet_nobody_and_keep_nobody_apart() -> None:
         (USERS, [], "B has no records"),
         ([None] * 30, USERS, "A has no record with a key"),
         ([None] * 30, [None], "A has no record with a key"),
-        (USERS[:100], USERS[100:], "no key is in both, under any encoding that is tried"),
+        (
+            USERS[:100],
+            USERS[100:],
+            "no key is in both, and no encoding that is tried makes a tenth of them the same",
+        ),
     ],
 )
 def test_what_shares_no_key_does_not_meet(

@@ -71,7 +71,8 @@ def same_keys(a: Any, b: Any, kept: float = 1.0) -> Same | None:  # noqa: ANN401
     if as_they_are >= _FEW * min(len(a), len(b)):
         return None
     best: tuple[int, tuple[str | None, str | None]] = (0, (None, None))
-    of_a, of_b = _read_all(a), _read_all(b)
+    least = max(1, _MANY * min(len(a), len(b)))
+    of_a, of_b = _read_all(a, least), _read_all(b, least)
     for name_a, read_a in of_a.items():
         for name_b, read_b in of_b.items():
             gained = _count(read_a, read_b) - as_they_are
@@ -104,12 +105,12 @@ def _count(a: Any, b: Any) -> int:  # noqa: ANN401 - binary columns
     return pc.sum(pc.is_in(pc.unique(a), value_set=pc.unique(b))).as_py() or 0
 
 
-def _read_all(keys: Any) -> dict[str | None, Any]:  # noqa: ANN401 - binary columns
-    """Keys under each reading that fits some of them: those that it does not fit stay as they are."""
+def _read_all(keys: Any, least: float) -> dict[str | None, Any]:  # noqa: ANN401 - binary columns
+    """Keys under each reading that fits so many of them: those that it does not fit stay as they are."""
     found: dict[str | None, Any] = {None: keys}
     for name, reading in _READINGS.items():
         fitting = reading.fits(keys)
-        if (pc.sum(fitting).as_py() or 0) >= max(1, _MANY * len(keys)):
+        if (pc.sum(fitting).as_py() or 0) >= least:
             read = reading.read(keys.filter(fitting)).cast(pa.binary())
             found[name] = pc.replace_with_mask(keys, fitting, read)
     return found

@@ -107,10 +107,15 @@ def reasons(
         same: How keys that differ would be the same.
         is_sampled: Whether these are some of the keys.
     """
-    found = [*_key_bytes(counts, same), *_n(a, b, counts), *_client(a, b, counts), *_moved(a, b, counts)]
+    found = [
+        *_key_bytes(counts, same, is_sampled=is_sampled),
+        *_n(a, b, counts, is_sampled=is_sampled),
+        *_client(a, b, counts),
+        *_moved(a, b, counts, is_sampled=is_sampled),
+    ]
     explained = any(each.kind == "client" for each in found) or _is_grown(a) or _is_grown(b)
     if a.n == b.n and counts.apart and not explained:
-        found.append(_no_rule(a, b, counts))
+        found.append(_no_rule(a, b, counts, is_sampled=is_sampled))
     if not counts.shared and same is None:
         found.append(_no_shared_keys(a, b, is_sampled=is_sampled))
     if a.null_keys or b.null_keys:
@@ -133,24 +138,29 @@ def who(side: Summary) -> str:
         parts = sorted(writer.shares.items(), key=lambda each: -each[1])
         return f"{', '.join(f'{name} {share:.1%}' for name, share in parts)}{behind}"
     if writer.verdict == "undecided":
-        return f"one of {', '.join(writer.family)}"
+        if len(writer.family) > 1:
+            return f"one of {', '.join(writer.family)}"
+        return f"perhaps {writer.family[0]}" if writer.family else "undecided"
     return f"{writer.family[0]}{behind}" if writer.family else writer.verdict
 
 
-def _key_bytes(counts: Counts, same: Same | None) -> Iterator[Reason]:
+def _key_bytes(counts: Counts, same: Same | None, *, is_sampled: bool) -> Iterator[Reason]:
     if same is not None:
         of_a, of_b = (short(shown_key(key)) for key in (same.of_a, same.of_b))
         in_a, in_b = map(words, same.names)
+        are = _keys(same.keys, "key", is_sampled=is_sampled)
         yield Reason(
             "key-bytes",
-            f"{same.keys:,} keys are in both once A's are read {in_a} and B's {in_b}, and {counts.shared:,} byte for "
+            f"{are} in both once A's are read {in_a} and B's {in_b}, and {counts.shared:,} byte for "
             f"byte: {of_a} of A and {of_b} of B are one key",
         )
 
 
-def _n(a: Summary, b: Summary, counts: Counts) -> Iterator[Reason]:
+def _n(a: Summary, b: Summary, counts: Counts, *, is_sampled: bool) -> Iterator[Reason]:
     if a.n != b.n:
-        by_chance = f"; {counts.together:,} of {counts.shared:,} shared keys are in the same one by chance"
+        are = "is" if counts.together == 1 else "are"
+        looked_at = " that were looked at" if is_sampled else ""
+        by_chance = f"; {counts.together:,} of {counts.shared:,} shared keys{looked_at} {are} in the same one by chance"
         yield Reason(
             "n",
             f"A has {a.n} partitions and B has {b.n}: Kafka Streams refuses to join them"
@@ -169,23 +179,31 @@ def _client(a: Summary, b: Summary, counts: Counts) -> Iterator[Reason]:
         yield Reason("client", f"A's keys are put by {who(a)}, and B's by {who(b)}")
 
 
-def _moved(a: Summary, b: Summary, counts: Counts) -> Iterator[Reason]:
+def _moved(a: Summary, b: Summary, counts: Counts, *, is_sampled: bool) -> Iterator[Reason]:
     for letter, side, scattered in zip("AB", (a, b), counts.scattered, strict=True):
         change = side.writer and side.writer.change
         why = ""
         if change and change.kind == "n":
-            why = f", which got more partitions: from {' to '.join(map(str, change.steps))}"
+            # A file may have the records of a topic that was made anew with fewer.
+            got = (
+                "more partitions"
+                if list(change.steps) == sorted(change.steps, key=int)
+                else "other numbers of them"
+            )
+            why = f", which got {got}: from {' to '.join(map(str, change.steps))}"
         elif len(_shares(side)) > 1:
             why = f", which several clients wrote: {who(side)}"
         elif side.writer and side.writer.verdict == "round-robin":
             why = ", which are taken in turn"
         if scattered:
-            yield Reason("moved", f"{_keys(scattered)} in several partitions of {letter}{why}")
+            yield Reason(
+                "moved", f"{_keys(scattered, is_sampled=is_sampled)} in several partitions of {letter}{why}"
+            )
         elif _is_grown(side) and counts.apart and a.n == b.n:
             yield Reason("moved", f"keys are where they were before in {letter}{why}")
 
 
-def _no_rule(a: Summary, b: Summary, counts: Counts) -> Reason:
+def _no_rule(a: Summary, b: Summary, counts: Counts, *, is_sampled: bool) -> Reason:
     letters = [
         letter for letter, side in zip("AB", (a, b), strict=True) if not _rules(side, is_transformed=True)
     ]
@@ -195,7 +213,8 @@ def _no_rule(a: Summary, b: Summary, counts: Counts) -> Reason:
         else "one client's rule explains the others: these were given their partitions, or the client does not go by "
         "their keys, as librdkafka by an empty one"
     )
-    return Reason("no-rule", f"{_keys(counts.apart)} in another partition of B than of A: {why}")
+    apart = _keys(counts.apart, is_sampled=is_sampled)
+    return Reason("no-rule", f"{apart} in another partition of B than of A: {why}")
 
 
 def _no_shared_keys(a: Summary, b: Summary, *, is_sampled: bool) -> Reason:
@@ -209,7 +228,7 @@ def _no_shared_keys(a: Summary, b: Summary, *, is_sampled: bool) -> Reason:
     where = (
         f" among the {a.keys:,} of A and {b.keys:,} of B that were looked at"
         if is_sampled
-        else ", under any encoding that is tried"
+        else ", and no encoding that is tried makes a tenth of them the same"
     )
     return Reason("no-shared-keys", f"no key is in both{where}")
 
@@ -238,5 +257,7 @@ def _rules(side: Summary, *, is_transformed: bool) -> set[tuple[str, str, str | 
     return {(row["hash"], row["sign"], transform) for row in clients().to_pylist() if row["client"] in names}
 
 
-def _keys(count: int) -> str:
-    return f"{count:,} shared key is" if count == 1 else f"{count:,} shared keys are"
+def _keys(count: int, name: str = "shared key", *, is_sampled: bool) -> str:
+    """So many keys are; of a sample, at least so many."""
+    least = "at least " if is_sampled else ""
+    return f"{least}{count:,} {name} is" if count == 1 else f"{least}{count:,} {name}s are"
