@@ -12,6 +12,7 @@ import pytest
 
 import partwright as pw
 from partwright.audit import Fingerprint, fingerprint
+from partwright.audit.columns import milliseconds
 
 GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))
@@ -510,6 +511,13 @@ def test_microseconds_and_nanoseconds_are_times() -> None:
     stamps = [f"2026-01-01T10:00:{row // 10:02}.{row % 10}00123" for row in range(500)]
     assert fingerprint(keys, placed(keys, 12), [f"{stamp}456" for stamp in stamps]).verdict == "one-writer"
     assert fingerprint(keys, placed(keys, 12), stamps).verdict == "one-writer"
+
+
+@pytest.mark.parametrize(("unit", "of_second"), [("us", 10**6), ("ns", 10**9)])
+def test_a_time_before_1970_is_of_the_millisecond_that_it_is_in(unit: str, of_second: int) -> None:
+    whole = of_second // 1000
+    times = pa.array([-2 * whole, -whole - 1, -whole, -1, 0, 1, whole, None], pa.timestamp(unit, "UTC"))
+    assert milliseconds(times).to_pylist() == [-2, -2, -1, -1, 0, 0, 1, None]
 
 
 def test_offsets_that_are_none_are_refused() -> None:

@@ -180,7 +180,10 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 -
 def _floor(times: Any) -> Any:  # noqa: ANN401 - an Arrow column of timestamps
     # Of seconds nothing is cut off, and there may be too many of them.
     is_exact = times.type.unit == "s"
-    return times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact).cast(pa.int64())
+    whole = times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact)
+    # Arrow's own cast goes towards 1970 from either side.
+    is_later = pc.greater(whole.cast(times.type, safe=False), times)
+    return pc.subtract(whole.cast(pa.int64()), is_later.cast(pa.int64()))
 
 
 def _array(values: Any) -> Any:  # noqa: ANN401 - whatever Arrow makes a column of
