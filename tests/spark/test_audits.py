@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 import pytest
@@ -12,11 +13,13 @@ from pyspark.sql import functions as sf
 import partwright as pw
 from partwright import audit, observed
 from partwright import spark as pws
-from partwright.audit.columns import columns
+from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
 from partwright.placement import Placement
+from partwright.spark import sums
+from partwright.spark.sums import _COALESCED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -270,6 +273,14 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("client", 'there is no client "jav"'),
         ("n", "the number of partitions must be from 1"),
         ("n text", "the number of partitions"),
+        ("show", "show must be a whole number from 0 to 2147483647, not -1"),
+        ("show none", "show must be a whole number from 0 to 2147483647, not None"),
+        ("offset", "a row has the offset -3, which is no whole number from 0 on"),
+        ("bytes", "a row has the size -3, which is no whole number from 0 on"),
+        (
+            "dotted",
+            "'a.b' is a path into a struct to Spark: write a column of this name in backquotes, '`a.b`'",
+        ),
         ("share", "max_share"),
         ("contract", "partition 8 has "),
         ("no key", "a Spark DataFrame has columns: say which of them is the key, with key="),
@@ -292,6 +303,11 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
         "client": lambda: pws.check(given, "key", 12, "jav"),
         "n": lambda: pws.check(given, "key", 0),
         "n text": lambda: pws.fingerprint(given, n="12"),  # type: ignore[arg-type]
+        "show": lambda: pws.check(given, "key", 12, show=-1),
+        "show none": lambda: pws.check(given, "key", 12, show=None),  # type: ignore[arg-type]
+        "offset": lambda: pws.fingerprint(given, offset=sf.when(row, -3)),
+        "bytes": lambda: pws.resize(given, "key", 12, 24, size=sf.when(row, -3)),
+        "dotted": lambda: pws.check(given.withColumnRenamed("key", "a.b"), "a.b"),
         "share": lambda: pws.check(given, "key", 12, max_share="5"),
         "contract": lambda: pw.check_contract(given, 12, "key", max_share="10%"),
         "no key": lambda: pw.check_contract(given, 12, max_share="10%"),
@@ -300,6 +316,41 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
         calls[kind]()
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_both_tables_are_refused_before_a_job_runs(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = table(records(rows=20))
+
+    def no_job(*_: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr("partwright.spark.audits.kept", no_job)
+    with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'"):
+        pws.check_copartition(given, given, n=12, key_b="user")
+    with pytest.raises(pw.PartwrightError, match=r"^the number of partitions must be from 1"):
+        pws.check_copartition(given, given, n=12, n_b=0)
+
+
+def test_audits_at_the_same_time_leave_the_session_as_it_was(table: Table, spark: SparkSession) -> None:
+    given = table(records(rows=50))
+    before = spark.conf.get(_COALESCED)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: pws.check(given, "key", 12).rows, range(12)))
+    assert set(found) == {50}
+    assert spark.conf.get(_COALESCED) == before
+
+
+def test_a_key_of_as_many_rows_in_several_partitions_is_said_to_be_in_the_first(table: Table) -> None:
+    draw = random.Random(SEED)
+    pairs = [(b"a%d" % key, place) for key in range(8) for place in (3, 7, 0, 11)]
+    draw.shuffle(pairs)
+    keys, places = (pa.array(column) for column in zip(*pairs, strict=True))
+    given = pa.table({"key": keys, "partition": places})
+    right = Placement(12)
+    right.add(keys, places)
+    wanted = right.to_dict()["heavy_keys"]
+    assert {each["partition"] for each in wanted} == {0}
+    assert pws.check(table(given), "key", 12, partition="partition").to_dict()["heavy_keys"] == wanted
 
 
 def test_what_a_worker_refuses_is_its_sentence(table: Table) -> None:
@@ -343,6 +394,11 @@ def test_times_are_the_same_in_any_zone_and_type(spark: SparkSession, table: Tab
         rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
         wallclock = spark.createDataFrame(rows, "key binary, partition int, timestamp timestamp_ntz")
         assert pws.fingerprint(wallclock, timestamp="timestamp") == wanted
+        early = wallclock.withColumn("timestamp", sf.lit("1969-12-31 23:59:59.9985").cast("timestamp_ntz"))
+        assert milliseconds(pa.array([-1500], pa.timestamp("us"))).to_pylist() == [-2]
+        first = sums.records(early, "key", "partition", timestamp="timestamp").first()
+        assert first is not None
+        assert first["time"] == -2
         millis = table_.withColumn("timestamp", sf.unix_millis("timestamp"))
         assert pws.fingerprint(millis, timestamp="timestamp") == wanted
     finally:

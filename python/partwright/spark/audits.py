@@ -6,6 +6,7 @@ those of `partwright fingerprint`, `resize`, `check` and `copartition` on files 
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
@@ -22,6 +23,7 @@ from partwright.spark.columns import partition_for_key
 from partwright.spark.sums import kept, observed, order_of, records, refused, sums
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import SupportsIndex
 
     import pyarrow as pa
@@ -35,6 +37,7 @@ __all__ = ["check", "check_copartition", "fingerprint", "resize"]
 
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
+_MOST_SHOWN = 2**31 - 1
 
 
 def fingerprint(
@@ -172,7 +175,8 @@ def check(
 
     Raises:
         KeyTypeError: The keys have no bytes under this key type.
-        PartwrightError: n or the client is none; a column is not there or of another type; the table is a stream.
+        PartwrightError: n, the client, a share or `show` is none; a column is not there or of another type; the table
+            is a stream.
 
     Examples:
         >>> found = check(orders, "country", 48, max_share="5%")  # doctest: +SKIP
@@ -180,6 +184,7 @@ def check(
         (False, ['partition 8 has 90.5% of the rows, more than 5%'])
     """
     shares = {"max_share": read_share(max_share, "max_share"), "min_used": read_share(min_used, "min_used")}
+    show = _checked_show(show)
     found = Placement(n, client, key_type, show=show, **shares)
     rows = records(df, key, partition, key_type=key_type)
     expected, at = sf.col("expected"), sf.col("partition")
@@ -279,7 +284,8 @@ def check_copartition(
             partition_b,
         ),
     )
-    return meet(*sides)
+    # Both are refused before a job runs for one of them.
+    return meet(*(side() for side in sides))
 
 
 def _side(
@@ -289,7 +295,8 @@ def _side(
     client: str | None,
     key_type: str | None,
     partition: str | Column | None,
-) -> Side:
+) -> Callable[[], Side]:
+    """What sums up one of two tables, once what can be refused without a job is."""
     count = checked_n(n)
     rows = records(df, key, partition, key_type=key_type)
     by_pair = sums(rows)
@@ -305,11 +312,26 @@ def _side(
         raise PartwrightError(
             f"client {client!r} would place keys, and a column of partitions says where they are: give one of the two"
         )
-    with refused(), kept(by_pair) as summed:
-        seen = observed(summed, order_of(rows))
-    if partition is not None:
-        _refuse_elsewhere(seen, count)
-    return Side(seen, count, client, key_type)
+
+    def side() -> Side:
+        with refused(), kept(by_pair) as summed:
+            seen = observed(summed, order_of(rows))
+        if partition is not None:
+            _refuse_elsewhere(seen, count)
+        return Side(seen, count, client, key_type)
+
+    return side
+
+
+def _checked_show(show: SupportsIndex) -> int:
+    """How many examples are kept, as Spark takes a limit."""
+    try:
+        count = index(show)
+    except TypeError:
+        count = -1
+    if not 0 <= count <= _MOST_SHOWN:
+        raise PartwrightError(f"show must be a whole number from 0 to {_MOST_SHOWN}, not {show!r}")
+    return count
 
 
 def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:
@@ -324,6 +346,7 @@ def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:
         sf.max("last").alias("last"),
         sf.min("first_offset").alias("first_offset"),
         sf.max("last_offset").alias("last_offset"),
+        sf.min("least_size").alias("least_size"),
     )
 
 

@@ -99,4 +99,7 @@ def _has_column(df: DataFrame, name: str) -> bool:
 
 
 def _absent(name: str, df: DataFrame) -> str:
+    if name in df.columns:
+        quoted = name.replace("`", "``")
+        return f"{name!r} is a path into a struct to Spark: write a column of this name in backquotes, '`{quoted}`'"
     return f"there is no column {name!r}; the columns are {', '.join(df.columns)}"

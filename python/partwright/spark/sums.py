@@ -6,6 +6,7 @@ of a file: of too many the same ones, those with the smallest hashes.
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,9 @@ _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 _HEAVY = 1000
 _PARTITIONS = 1_000_000
 _COALESCED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+# A session's setting is its own in no thread.
+_SETTING = threading.Lock()
+_MILLIS_BEFORE_1970 = 62_135_596_800_000  # since the year 1
 _SUMS = ("rows", "bytes", "first", "last", "first_offset", "last_offset")
 
 
@@ -82,6 +86,7 @@ def sums(rows: DataFrame) -> DataFrame:
         sf.max("time").alias("last"),
         sf.min("offset").alias("first_offset"),
         sf.max("offset").alias("last_offset"),
+        sf.min("size").alias("least_size"),
     )
 
 
@@ -94,6 +99,9 @@ def observed(
         sums_: What `sums` gave, best where it is kept.
         order: What gives the earliest records, if they are asked for.
         most: How many pairs of a key and a partition come to the driver at most, where others than by default.
+
+    Raises:
+        PartwrightError: There are more partitions than any topic has, or an offset or a size is negative.
     """
     has_key = sf.col("key").isNotNull()
     totals = (
@@ -104,6 +112,8 @@ def observed(
             sf.sum("bytes").alias("bytes"),
             sf.count("key").alias("pairs"),
             sf.sum(sf.octet_length("key")).alias("key_bytes"),
+            sf.min("first_offset").alias("offset"),
+            sf.min("least_size").alias("size"),
         )
         .limit(_PARTITIONS + 1)
         .toArrow()
@@ -112,6 +122,10 @@ def observed(
         raise PartwrightError(
             f"the rows are in more than {_PARTITIONS:,} partitions, more than any Kafka has: name another column"
         )
+    for name in ("offset", "size"):
+        least = min((value for value in totals[name].to_pylist() if value is not None), default=0)
+        if least < 0:
+            raise PartwrightError(f"a row has the {name} {least}, which is no whole number from 0 on")
     keyed = sums_.where(has_key)
     whole = Level(
         0, *(sum(value or 0 for value in totals[name].to_pylist()) for name in ("pairs", "key_bytes"))
@@ -152,13 +166,14 @@ def kept(df: DataFrame) -> Iterator[DataFrame]:
 def _stored(df: DataFrame) -> DataFrame | None:
     conf = df.sparkSession.conf
     try:
-        before = conf.get(_COALESCED) or "false"
-        # Else a few sums lie in as many parts as a shuffle has, 200, and each job has a task for each.
-        conf.set(_COALESCED, "true")
-        try:
-            return df.persist()
-        finally:
-            conf.set(_COALESCED, before)
+        with _SETTING:
+            before = conf.get(_COALESCED) or "false"
+            # Else a few sums lie in as many parts as a shuffle has, 200, and each job has a task for each.
+            conf.set(_COALESCED, "true")
+            try:
+                return df.persist()
+            finally:
+                conf.set(_COALESCED, before)
     except PySparkException:
         return None
 
@@ -218,9 +233,9 @@ def _milliseconds(df: DataFrame, col: str | Column | None) -> Column:
     if isinstance(kind, TimestampType):
         return sf.unix_millis(time)
     if isinstance(kind, TimestampNTZType):
-        # As UTC, whatever the session's zone is.
-        epoch = sf.lit("1970-01-01").cast("timestamp_ntz")
-        return sf.timestamp_diff("MILLISECOND", epoch, time)
+        # As UTC, whatever the session's zone is; from the first time there is, for differences go towards zero.
+        first = sf.lit("0001-01-01").cast("timestamp_ntz")
+        return sf.timestamp_diff("MILLISECOND", first, time) - sf.lit(_MILLIS_BEFORE_1970)
     raise PartwrightError(
         f"the column of timestamps is {kind.simpleString()}: cast it to timestamp, or give milliseconds as bigint"
     )
