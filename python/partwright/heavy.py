@@ -1,7 +1,8 @@
 """The keys with the most rows, out of more keys than there is room for: Misra and Gries's summary, over tables.
 
 What is kept of a pair of a key and a partition is at most what it has, and lacks at most `missed` of it; `missed` times
-the counters is at most the rows seen.  Summaries of parts can be merged: Agarwal et al., Mergeable Summaries, 2012.
+the pairs that there is room for is at most the rows seen.  Summaries of parts can be merged: Agarwal et al., Mergeable
+Summaries, 2012.
 
 >>> heavy = HeavyPairs(counters=1)
 >>> heavy.add(pa.table({"partition": [4, 8, 8], "key": [b"a", b"b", b"c"], "rows": [90, 6, 4]}))
@@ -11,7 +12,7 @@ the counters is at most the rows seen.  Summaries of parts can be merged: Agarwa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +22,7 @@ from partwright.files.literals import number
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["HeavyPairs", "bytes_of_keys"]
+__all__ = ["HeavyKey", "HeavyPairs", "bytes_of_keys", "most_rows"]
 
 _COUNTERS = 1 << 16
 _MOST_BYTES = 32 << 20
@@ -30,6 +31,22 @@ _PENDING = 1 << 20
 
 _PAIR = ["partition", "key"]
 _PAIRS = pa.schema([("partition", pa.int64()), ("key", pa.binary()), ("rows", pa.int64())])
+
+
+class HeavyKey(NamedTuple):
+    """A key with many rows.
+
+    Attributes:
+        key: Its bytes.
+        rows: How many rows it has, at least.
+        at_most: How many it has, at most; the same where they were counted.
+        partition: The one that has most of them, of several the first; None where they are in none.
+    """
+
+    key: bytes
+    rows: int
+    at_most: int
+    partition: int | None
 
 
 class HeavyPairs:
@@ -96,3 +113,31 @@ class HeavyPairs:
 def bytes_of_keys(table: pa.Table) -> int:
     """How many bytes the column `key` of a table has."""
     return pc.sum(pc.binary_length(table["key"])).as_py() or 0
+
+
+def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
+    """Of pairs of a key and a partition the keys with the most rows.
+
+    Args:
+        pairs: With the columns partition, key and rows.
+        count: How many keys are given.
+        missed: How many rows a key may have beyond those.
+    """
+    rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    # The heaviest alone are sorted by their bytes too.
+    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows_sum", "descending")])
+    least = rows["rows_sum"][places[-1].as_py()] if len(places) else number(0)
+    heavy = rows.filter(pc.greater_equal(rows["rows_sum"], least)).sort_by(
+        [("rows_sum", "descending"), ("key", "ascending")]
+    )
+    heavy = heavy.slice(0, count)
+    of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
+    # Of as many rows the first partition, whatever the order of the pairs.
+    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by(
+        [("rows", "ascending"), ("partition", "descending")]
+    )
+    at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
+    return [
+        HeavyKey(key, sum_, sum_ + missed, at.get(key))
+        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
+    ]

@@ -16,13 +16,15 @@ import pyarrow.compute as pc
 
 from partwright.files.literals import TRUE, binary_column, number
 from partwright.hashing import murmur2
-from partwright.heavy import HeavyPairs, bytes_of_keys
+from partwright.heavy import HeavyPairs, bytes_of_keys, most_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
-__all__ = ["EARLIEST", "HeavyKey", "Level", "Observed", "merged", "most_rows", "scale_of"]
+    from partwright.heavy import HeavyKey
+
+__all__ = ["EARLIEST", "Level", "Observed", "merged", "scale_of"]
 
 _MOST = 1_000_000
 _MOST_BYTES = 128 << 20
@@ -59,22 +61,6 @@ _SUMS = {
     "last_offset": ("offset", "max"),
 }
 _ORDER = pa.schema([("time", pa.int64()), ("partition", pa.int64())])
-
-
-class HeavyKey(NamedTuple):
-    """A key with many rows.
-
-    Attributes:
-        key: Its bytes.
-        rows: How many rows it has, at least.
-        at_most: How many it has, at most; the same where they were counted.
-        partition: The one that has most of them, of several the first; None where they are in none.
-    """
-
-    key: bytes
-    rows: int
-    at_most: int
-    partition: int | None
 
 
 class Level(NamedTuple):
@@ -387,34 +373,6 @@ def merged(pairs: pa.Table) -> pa.Table:
         [("rows", "sum"), *((name, _SUMS[name][1]) for name in known)]
     )
     return _completed(grouped.rename_columns([*_PAIR, "rows", *known]))
-
-
-def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
-    """Of pairs of a key and a partition the keys with the most rows.
-
-    Args:
-        pairs: With the columns partition, key and rows.
-        count: How many keys are given.
-        missed: How many rows a key may have beyond those.
-    """
-    rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
-    # The heaviest alone are sorted by their bytes too.
-    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows_sum", "descending")])
-    least = rows["rows_sum"][places[-1].as_py()] if len(places) else number(0)
-    heavy = rows.filter(pc.greater_equal(rows["rows_sum"], least)).sort_by(
-        [("rows_sum", "descending"), ("key", "ascending")]
-    )
-    heavy = heavy.slice(0, count)
-    of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
-    # Of as many rows the first partition, whatever the order of the pairs.
-    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by(
-        [("rows", "ascending"), ("partition", "descending")]
-    )
-    at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
-    return [
-        HeavyKey(key, sum_, sum_ + missed, at.get(key))
-        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
-    ]
 
 
 def _completed(sums: pa.Table) -> pa.Table:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from partwright.files.formats import Column
-    from partwright.observed import HeavyKey
+    from partwright.heavy import HeavyKey
 
 __all__ = ["Example", "Placement", "Placer"]
 

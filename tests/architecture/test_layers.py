@@ -256,8 +256,8 @@ ARROWS: dict[str, set[str]] = {
     "salting": {"errors", "hashing"},
     "skew": {"errors"},
     "files": {"errors"},
-    "audit": {"hashing", "clients", "errors", "files", "placement", "observed", "shown"},
-    "placement": {"hashing", "errors", "files", "observed", "salting", "shown", "skew"},
+    "audit": {"hashing", "clients", "errors", "files", "heavy", "placement", "observed", "shown"},
+    "placement": {"hashing", "errors", "files", "heavy", "observed", "salting", "shown", "skew"},
     "spark": {
         "audit",
         "hashing",

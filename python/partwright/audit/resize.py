@@ -23,7 +23,8 @@ from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
 from partwright.files.literals import FALSE
 from partwright.hashing import encode, partition_for_key
-from partwright.observed import Observed, most_rows
+from partwright.heavy import most_rows
+from partwright.observed import Observed
 from partwright.placement import Placer
 from partwright.shown import shown_key
 
