@@ -111,6 +111,9 @@ def _measure(file: Path, options: argparse.Namespace) -> dict[str, dict[str, flo
         ],
         "resize": ["resize", name, "--key", "key", "--from", str(N), "--to", str(2 * N)],
         "check": ["check", name, "--key", "key", "-n", str(N), "--partition", "partition"],
+        "copartition of two, which are one": [
+            *("copartition", name, name, "--key", "key", "--partition", "partition", "-n", str(N))
+        ],
     }
     ways = {way: _COMMAND.format(words=each) for way, each in words.items()}
     ways["pyarrow reads and groups, one core"] = _PYARROW.format(file=name, threads=False)

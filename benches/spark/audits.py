@@ -83,6 +83,9 @@ def _measure(table: DataFrame, options: argparse.Namespace) -> dict[str, dict[st
         "fingerprint with times and offsets": lambda: pws.fingerprint(table, **dated).verdict,
         "resize": lambda: pws.resize(table, "key", N, 2 * N).to_dict(),
         "check": lambda: pws.check(table, "key", N, partition="partition").ok or 1 / 0,
+        "check_copartition of two, which are one": lambda: (
+            pws.check_copartition(table, table, "key", N, partition="partition").ok or 1 / 0
+        ),
     }
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     order = list(ways)
