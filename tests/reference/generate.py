@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import assignors
 from answers import golden
 from builds import SHOWN_LINES, CannotAskError, build_go, build_java, build_node, build_python, run
 
@@ -43,10 +44,18 @@ class Client:
     """The program, or the program's argument, that answers questions, as `answers.py` says."""
     writes: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that writes it to the path that is its one argument."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """By golden file, the program that answers what `assignors.py` asks."""
 
 
 CLIENTS = (
-    Client("java", build_java, "partwright.ClientAnswers", {"hashing.json": "partwright.HashingVectors"}),
+    Client(
+        "java",
+        build_java,
+        "partwright.ClientAnswers",
+        {"hashing.json": "partwright.HashingVectors", "assignors/java_order.json": "partwright.OrderVectors"},
+        {"assignors/client.jsonl": "partwright.AssignorAnswers"},
+    ),
     Client("librdkafka", build_python, "librdkafka"),
     Client("sarama", build_go, "sarama"),
     Client("kafka-go", build_go, "kafka-go"),
@@ -69,11 +78,14 @@ def build(clients: Sequence[Client], folder: Path) -> Iterator[tuple[Client, lis
 def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
     """Lets a client write its golden files into a folder; returns their names."""
     for name, program in client.writes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         run([*command, program, str(folder / name)])
+    for name, program in client.groups.items():
+        (folder / name).write_text(assignors.golden([*command, program]), encoding="ascii")
     name = f"clients/{client.name}.json"
     (folder / "clients").mkdir(exist_ok=True)
     (folder / name).write_text(golden([*command, client.answers]), encoding="ascii")
-    return [*client.writes, name]
+    return [*client.writes, *client.groups, name]
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:
