@@ -35,6 +35,26 @@ pub enum Error {
         /// Those that were probably meant.
         nearest: Vec<&'static str>,
     },
+    /// No assignor has this name.
+    #[error("there is no assignor {name:?}; known: {}{}", known.join(", "), hint(nearest))]
+    UnknownAssignor {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+        /// Those that were probably meant.
+        nearest: Vec<&'static str>,
+    },
+    /// Kafka's own assignor has no answer for a group, and throws.
+    #[error("{assignor} has no assignment for {reason}: Kafka's own assignor throws {exception}")]
+    Unassigned {
+        /// The assignor.
+        assignor: &'static str,
+        /// What Java throws.
+        exception: &'static str,
+        /// What is the matter with the group.
+        reason: &'static str,
+    },
     /// The type of a column has no key bytes, or not under this key type.
     #[error("{0}")]
     KeyType(String),

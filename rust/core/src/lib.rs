@@ -1,7 +1,8 @@
-//! Kafka's placement rules as pure functions: key bytes to hash, hash to partition.
+//! Kafka's rules as pure functions: where a record goes, and who reads it.
 //!
 //! | module | what it knows |
 //! | --- | --- |
+//! | [`assignors`] | who reads what: the client-side assignors of a consumer group |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
 //! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
 //!
@@ -10,6 +11,7 @@
 
 mod error;
 
+pub mod assignors;
 #[cfg(feature = "arrow")]
 pub mod columnar;
 pub mod hashing;

@@ -1,0 +1,210 @@
+//! The orders of Java's own strings and maps, which reach the answers of Kafka's assignors: `String.hashCode`,
+//! `String.compareTo`, and the order in which a `HashMap` is walked (JDK 8 to 25: one and the same).
+
+use std::cmp::Ordering;
+
+use super::java_tree::Trees;
+
+/// A `new HashMap<>()` has this many bins, and twice as many whenever more than three in four would be taken.
+pub(super) const FIRST_BINS: usize = 16;
+/// A bin with more names than this becomes a tree, once the table has [`TREE_BINS`] bins; before, the table grows.
+pub(super) const LONGEST_LIST: usize = 8;
+pub(super) const TREE_BINS: usize = 64;
+/// A tree that a growing table leaves with no more names than this becomes a list again.
+const SMALLEST_TREE: usize = 6;
+/// No name.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// `String.hashCode`: of the UTF-16 code units.
+pub fn hash_code(text: &str) -> i32 {
+    text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+}
+
+/// `String.compareTo`: by UTF-16 code units, where what UTF-8 writes in four bytes comes before U+E000 to U+FFFF.
+pub fn compare(one: &str, other: &str) -> Ordering {
+    let key = |byte: u8| if byte == 0xee || byte == 0xef { byte | 0x10 } else { byte };
+    match one.bytes().zip(other.bytes()).find(|(one, other)| one != other) {
+        Some((one, other)) => key(one).cmp(&key(other)),
+        None => one.len().cmp(&other.len()),
+    }
+}
+
+/// What `HashMap` makes of a hash code: the upper bits count in small tables too.
+pub(super) fn spread(hash: i32) -> i32 {
+    hash ^ (hash.cast_unsigned() >> 16).cast_signed()
+}
+
+/// The bin of a spread hash in a table.
+pub(super) fn bin(spread: i32, bins: usize) -> usize {
+    spread.cast_unsigned() as usize & (bins - 1)
+}
+
+/// The order in which Java walks a `new HashMap<>()` into which `inserted` was put, in this order and each once; its
+/// numbers are places in `names`.
+pub fn walk(names: &[&str], inserted: &[u32]) -> Vec<u32> {
+    Walker::new(names).walk(inserted)
+}
+
+/// `java.util.HashMap`, as far as it decides the order: a linked list or a tree a bin. One walks any number of maps.
+pub(super) struct Walker<'a> {
+    spread: Vec<i32>,
+    trees: Trees<'a>,
+    bins: Vec<Bin>,
+    size: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Bin {
+    first: u32,
+    last: u32,
+    names: usize,
+    /// The root, where the bin is a tree.
+    root: u32,
+}
+
+const EMPTY: Bin = Bin { first: NONE, last: NONE, names: 0, root: NONE };
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(names: &'a [&'a str]) -> Self {
+        let spread = names.iter().map(|name| spread(hash_code(name))).collect();
+        Self { spread, trees: Trees::new(names), bins: Vec::new(), size: 0 }
+    }
+
+    /// The order of a map into which names were `put`, each once.
+    pub(super) fn walk(&mut self, inserted: &[u32]) -> Vec<u32> {
+        self.begin();
+        for &name in inserted {
+            self.put(name);
+        }
+        self.walked()
+    }
+
+    /// A new map.
+    pub(super) fn begin(&mut self) {
+        self.bins.clear();
+        self.bins.resize(FIRST_BINS, EMPTY);
+        self.size = 0;
+    }
+
+    /// `put` of a new name: behind the others of its bin, and the table grows as soon as it is too full.
+    fn put(&mut self, name: u32) {
+        let place = bin(self.spread[name as usize], self.bins.len());
+        if self.bins[place].root == NONE {
+            self.append(place, name);
+            if self.bins[place].names > LONGEST_LIST {
+                self.shorten(place);
+            }
+        } else {
+            self.insert(place, name);
+        }
+        self.size += 1;
+        if self.is_too_full() {
+            self.grow();
+        }
+    }
+
+    /// `computeIfAbsent` of a new or a known name. Unlike `put` it looks first whether the table must grow, even for a
+    /// name that is there, puts a new one before the others of its bin, and lets a list become a tree one name sooner.
+    pub(super) fn compute_if_absent(&mut self, name: u32, new: bool) {
+        if self.is_too_full() {
+            self.grow();
+        }
+        if !new {
+            return;
+        }
+        let place = bin(self.spread[name as usize], self.bins.len());
+        if self.bins[place].root == NONE {
+            self.prepend(place, name);
+            if self.bins[place].names >= LONGEST_LIST {
+                self.shorten(place);
+            }
+        } else {
+            self.insert(place, name);
+        }
+        self.size += 1;
+    }
+
+    fn is_too_full(&self) -> bool {
+        self.size > self.bins.len() / 4 * 3
+    }
+
+    /// Into a tree.
+    fn insert(&mut self, place: usize, name: u32) {
+        let Bin { first, root, .. } = self.bins[place];
+        let (first, root) = self.trees.insert(&self.spread, name, first, root);
+        let bin = &mut self.bins[place];
+        (bin.first, bin.root, bin.names) = (first, root, bin.names + 1);
+    }
+
+    /// What becomes of a list that is too long.
+    fn shorten(&mut self, place: usize) {
+        if self.bins.len() < TREE_BINS { self.grow() } else { self.plant(place) }
+    }
+
+    fn prepend(&mut self, place: usize, name: u32) {
+        let first = self.bins[place].first;
+        if first == NONE {
+            self.append(place, name);
+        } else {
+            self.trees.link_before(first, name);
+            self.bins[place].first = name;
+            self.bins[place].names += 1;
+        }
+    }
+
+    fn append(&mut self, place: usize, name: u32) {
+        let bin = &mut self.bins[place];
+        self.trees.link(bin.last, name);
+        if bin.first == NONE {
+            bin.first = name;
+        }
+        (bin.last, bin.names) = (name, bin.names + 1);
+    }
+
+    /// Makes a tree of a bin's list.
+    fn plant(&mut self, place: usize) {
+        let (first, root) = self.trees.plant(&self.spread, self.bins[place].first);
+        (self.bins[place].first, self.bins[place].root) = (first, root);
+    }
+
+    /// Doubles the table: each bin's names go to one of two bins, in the order that they had.
+    fn grow(&mut self) {
+        let half = self.bins.len();
+        let old = std::mem::replace(&mut self.bins, vec![EMPTY; 2 * half]);
+        for (place, before) in old.into_iter().enumerate() {
+            let mut name = before.first;
+            while name != NONE {
+                let next = self.trees.next(name);
+                self.append(bin(self.spread[name as usize], 2 * half), name);
+                name = next;
+            }
+            if before.root == NONE {
+                continue;
+            }
+            let moved = self.bins[place].names.min(self.bins[place + half].names);
+            for place in [place, place + half] {
+                if self.bins[place].names <= SMALLEST_TREE {
+                    continue;
+                }
+                if moved == 0 {
+                    self.bins[place].root = before.root;
+                } else {
+                    self.plant(place);
+                }
+            }
+        }
+    }
+
+    /// The map's names in the order of its walk.
+    pub(super) fn walked(&self) -> Vec<u32> {
+        let mut walked = Vec::with_capacity(self.size);
+        for bin in &self.bins {
+            let mut name = bin.first;
+            while name != NONE {
+                walked.push(name);
+                name = self.trees.next(name);
+            }
+        }
+        walked
+    }
+}

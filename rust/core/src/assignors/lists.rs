@@ -1,0 +1,67 @@
+//! Lists of lists in two flat vectors.
+
+/// List `i` is `values[offsets[i]..offsets[i + 1]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lists<T> {
+    /// Where each list begins, and the last one's end.
+    pub offsets: Vec<usize>,
+    /// The lists, one behind the other.
+    pub values: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Self {
+        Self { offsets: vec![0], values: Vec::new() }
+    }
+}
+
+impl<T: Copy> Lists<T> {
+    /// How many lists there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no list.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One list.
+    pub fn get(&self, list: usize) -> &[T] {
+        &self.values[self.offsets[list]..self.offsets[list + 1]]
+    }
+
+    /// Ends a list, to which `values` has grown.
+    pub fn end(&mut self) {
+        self.offsets.push(self.values.len());
+    }
+
+    pub(super) fn of(lists: &[Vec<T>]) -> Self {
+        let mut flat = Self::default();
+        for list in lists {
+            flat.values.extend_from_slice(list);
+            flat.end();
+        }
+        flat
+    }
+}
+
+impl Lists<u32> {
+    /// Values given to lists one at a time, each list in the order of the giving.
+    pub(super) fn dealt(lists: usize, dealt: &[(u32, u32)]) -> Self {
+        let mut offsets = vec![0; lists + 1];
+        for &(list, _) in dealt {
+            offsets[list as usize + 1] += 1;
+        }
+        for list in 0..lists {
+            offsets[list + 1] += offsets[list];
+        }
+        let mut values = vec![0; dealt.len()];
+        let mut places = offsets.clone();
+        for &(list, value) in dealt {
+            values[places[list as usize]] = value;
+            places[list as usize] += 1;
+        }
+        Self { offsets, values }
+    }
+}
