@@ -24,6 +24,11 @@ The other clients disagree; here is who puts a key where, and each rule's source
     >>> pw.clients().column_names[:3]
     ['client', 'hash', 'sign']
 
+And who of a consumer group reads what, as Kafka's own assignors say:
+
+    >>> pw.assign({"orders": 3}, {"c1": ["orders"], "c2": ["orders"]}, "sticky").to_dict()
+    {'c1': [('orders', 0), ('orders', 2)], 'c2': [('orders', 1)]}
+
 In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
 `partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
 """
@@ -37,6 +42,7 @@ from partwright.contract import check_contract, contract
 from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
+    from partwright.assignment import assign
     from partwright.hashing import encode, murmur2, partition_for_key
 
 __all__ = [
@@ -45,6 +51,7 @@ __all__ = [
     "KeyTypeError",
     "MissingExtraError",
     "PartwrightError",
+    "assign",
     "check_contract",
     "clients",
     "contract",
@@ -57,14 +64,19 @@ __all__ = [
 if not TYPE_CHECKING:
     # The functions of columns bring pyarrow and numpy, which take far longer to import than all the rest: who
     # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
-    _OF_COLUMNS = {"encode", "murmur2", "partition_for_key"}
+    _OF_COLUMNS = {
+        "assign": "partwright.assignment",
+        "encode": "partwright.hashing",
+        "murmur2": "partwright.hashing",
+        "partition_for_key": "partwright.hashing",
+    }
 
     def __getattr__(name: str) -> object:
         if name not in _OF_COLUMNS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from partwright import hashing  # noqa: PLC0415
+        from importlib import import_module  # noqa: PLC0415
 
-        globals().update({each: getattr(hashing, each) for each in _OF_COLUMNS})
+        globals()[name] = getattr(import_module(_OF_COLUMNS[name]), name)
         return globals()[name]
 
     def __dir__() -> list[str]:

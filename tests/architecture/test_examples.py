@@ -16,6 +16,8 @@ SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(e
 MODULES = [
     "partwright",
     "partwright.hashing",
+    "partwright.assignment",
+    "partwright.group",
     "partwright.audit.columns",
     "partwright.audit.copartition",
     "partwright.audit.fingerprint",

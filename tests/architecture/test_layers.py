@@ -168,12 +168,14 @@ def test_imports_are_told_apart() -> None:
     ("package", "allowed"),
     [
         # The extension module: one module for each noun, and what checks a setting before Spark starts.
-        ("partwright._core", {"hashing.py", "clients.py", "pipeline/settings.py"}),
+        ("partwright._core", {"assignment.py", "hashing.py", "clients.py", "pipeline/settings.py"}),
         ("partwright._arrow", {"hashing.py", "key_columns.py"}),
         (
             "pyarrow",
             {
                 "_arrow.py",
+                "assignment.py",
+                "group.py",
                 "hashing.py",
                 "clients.py",
                 "spark/",
@@ -247,6 +249,8 @@ ARROWS: dict[str, set[str]] = {
     "contract": {"errors", "key_columns", "placement", "shown", "skew", "spark"},
     "key_columns": {"_arrow", "errors", "files"},
     "pytest_plugin": {"contract", "errors", "placement", "shown"},
+    "group": {"errors"},
+    "assignment": {"_core", "group", "errors"},
     "polars": {"hashing", "errors"},
     "java": {"errors"},
     "jars": {"errors", "folders"},
@@ -279,6 +283,7 @@ ARROWS: dict[str, set[str]] = {
         "kafka",
         "files",
         "placement",
+        "assignment",
         "audit",
         "observed",
         "shown",
@@ -291,7 +296,7 @@ ARROWS: dict[str, set[str]] = {
         "jars",
         "java",
     },
-    "__init__": {"clients", "contract", "hashing", "errors"},
+    "__init__": {"assignment", "clients", "contract", "hashing", "errors"},
     "__main__": {"cli"},
 }
 
@@ -342,6 +347,7 @@ def test_the_table_has_no_circle() -> None:
         ("partwright.pipeline.settings", "pyspark py4j kafka psutil pandas"),
         ("partwright.cli.place", "partwright.files pyspark py4j kafka psutil rich pandas"),
         ("partwright.cli.check", "partwright.files pyspark py4j kafka psutil rich pandas"),
+        ("partwright.cli.assign", "partwright.files pyspark py4j kafka psutil rich pandas"),
         ("partwright.cli.copartition", "partwright.files pyspark py4j kafka psutil rich pandas"),
         ("partwright.files", "pyspark py4j kafka psutil click rich pandas"),
         ("partwright.kafka.records", "pyspark py4j kafka psutil click rich pandas"),

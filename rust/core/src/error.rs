@@ -45,8 +45,14 @@ pub enum Error {
         /// Those that were probably meant.
         nearest: Vec<&'static str>,
     },
+    /// A group has more partitions than are assigned at once.
+    #[error("the members subscribe to more partitions than one group may have, {most}")]
+    TooManyPartitions {
+        /// How many it may have.
+        most: u32,
+    },
     /// Kafka's own assignor has no answer for a group, and throws.
-    #[error("{assignor} has no assignment for {reason}: Kafka's own assignor throws {exception}")]
+    #[error("{assignor} has no assignment for {reason} (Kafka's own assignor throws {exception})")]
     Unassigned {
         /// The assignor.
         assignor: &'static str,

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use partwright_core::assignors;
 use partwright_core::hashing::{self, KeyType, Partitions};
 use pyo3::prelude::*;
 
@@ -51,14 +52,30 @@ impl<'py> FromPyObject<'_, 'py> for Encoding {
     }
 }
 
+/// An assignor by its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Assignor(pub(crate) assignors::Assignor);
+
+impl<'py> FromPyObject<'_, 'py> for Assignor {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(given, "assignor").map(Self)
+    }
+}
+
 fn named<T: FromStr<Err = partwright_core::Error>>(
     given: Borrowed<'_, '_, PyAny>,
     what: &str,
 ) -> PyResult<T> {
     match given.extract::<String>() {
         Ok(name) => Ok(name.parse().map_err(BoundaryError::from)?),
-        Err(_) => Err(refusal(format!("a {what} is named by text, not {}", shown(given)))),
+        Err(_) => Err(refusal(format!("{} {what} is named by text, not {}", article(what), shown(given)))),
     }
+}
+
+fn article(what: &str) -> &'static str {
+    if what.starts_with('a') { "an" } else { "a" }
 }
 
 /// An argument as the end of a sentence: its repr where that is short, else its type.

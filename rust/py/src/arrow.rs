@@ -70,6 +70,24 @@ impl Column {
         export(py, results, field, self.chunked)
     }
 
+    /// `rule` of two columns of one chunk each, without the GIL, as a `pyarrow.Array`.
+    pub(crate) fn with<A: Array + 'static>(
+        self,
+        py: Python<'_>,
+        other: Self,
+        rule: impl FnOnce(&dyn Array, &dyn Array) -> CoreResult<A> + Send,
+    ) -> Result<Py<PyAny>, BoundaryError> {
+        let (one, other) = (self.only(), other.only());
+        let result: ArrayRef = detached(py, || Ok(Arc::new(rule(&one, &other)?)))?;
+        let field = Arc::new(Field::new("", result.data_type().clone(), true));
+        export(py, vec![result], field, false)
+    }
+
+    fn only(self) -> ArrayRef {
+        let empty = || new_empty_array(self.field.data_type());
+        self.chunks.into_iter().next().unwrap_or_else(empty)
+    }
+
     /// The key bytes of the first row, the one there is where a single value came as a column.
     pub(crate) fn first(
         self,

@@ -2,12 +2,15 @@
 
 mod arguments;
 mod arrow;
+mod assignment;
 mod error;
 mod hashing;
 
 /// The list of what Python can call; the prose is in the Python wrappers.
 #[pyo3::pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::assignment::{assign, assignors};
     #[pymodule_export]
     use crate::hashing::{
         check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,

@@ -7,6 +7,9 @@ use super::java_order::{NONE, Walker, compare};
 use super::lists::Lists;
 use crate::{Error, Result};
 
+/// As many partitions as one group may have: some gigabytes of numbers, and a hundred times a large cluster's.
+pub const MOST_PARTITIONS: u32 = 1 << 27;
+
 /// A group in columns, as a caller has it.
 #[derive(Clone, Debug, Default)]
 pub struct Given<'a> {
@@ -66,7 +69,7 @@ impl<'a> Group<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Memory`] where there are more partitions than 32 bits can number.
+    /// [`Error::TooManyPartitions`] where members subscribe to more than [`MOST_PARTITIONS`].
     pub fn new(given: &Given<'a>) -> Result<Self> {
         let (given_topics, topic) = sorted(&given.topics);
         let (given_members, member) = sorted(&given.members);
@@ -110,9 +113,10 @@ impl<'a> Group<'a> {
         let (mut end, mut number) = (0_u32, 0_u32);
         for (&place, wanted) in self.given_topics.iter().zip(wanted) {
             let count = if wanted { given.partitions[place as usize] } else { 0 };
-            end = end.checked_add(count).filter(|&end| end < NONE).ok_or_else(|| Error::Memory {
-                rows: given.partitions.iter().map(|&count| count as usize).sum(),
-            })?;
+            end = end
+                .checked_add(count)
+                .filter(|&end| end <= MOST_PARTITIONS)
+                .ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
             self.starts.push(end);
             self.topic_of.resize(end as usize, number);
             number += 1;
@@ -197,6 +201,11 @@ impl<'a> Group<'a> {
         } else {
             (partition - self.starts[self.topic_of[partition as usize] as usize]).cast_signed()
         }
+    }
+
+    /// Whether members and replicas have racks.
+    pub(super) fn has_racks(&self) -> bool {
+        self.racks.is_some()
     }
 
     /// The racks of a partition's replicas, each once.

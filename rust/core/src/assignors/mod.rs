@@ -31,7 +31,7 @@ mod round_robin;
 
 use std::str::FromStr;
 
-pub use group::{Given, Group};
+pub use group::{Given, Group, MOST_PARTITIONS};
 pub use lists::Lists;
 
 use crate::names::nearest;

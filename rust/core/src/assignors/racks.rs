@@ -9,6 +9,9 @@ pub(super) fn matter(
     members: impl Iterator<Item = u32>,
     partitions: impl Iterator<Item = u32> + Clone,
 ) -> bool {
+    if !group.has_racks() {
+        return false;
+    }
     let mut all = Vec::new();
     for partition in partitions.clone() {
         for rack in group.racks(partition) {

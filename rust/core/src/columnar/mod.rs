@@ -8,15 +8,19 @@
 //! | `Dictionary` of one of these | that of its values; each value is hashed once |
 //! | `Null` | every row is a null key |
 //!
+//! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`].
+//!
 //! This is the only module that knows Arrow.
 
 mod encode;
+mod groups;
 mod hash;
 mod keys;
 mod layout;
 mod type_name;
 
 pub use encode::encode;
+pub use groups::assign;
 pub use hash::{murmur2, partition_for_key};
 pub use keys::key_column;
 pub use layout::KeyColumn;

@@ -1,0 +1,118 @@
+"""`partwright assign`: who of a consumer group reads what."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["command"]
+
+_FIELDS = ("assignor", "topics", "topic_ids", "racks", "members")
+
+
+@click.command("assign")
+@click.argument("file")
+@click.option("--assignor", metavar="A", help="The assignor, in place of the one that the group names.")
+@click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
+def command(file: str, assignor: str | None, jsonl: bool) -> None:
+    """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
+
+    FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
+    A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
+    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky.
+
+    The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
+    Kafka's own list.
+
+    \b
+    Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
+
+    \b
+    Examples:
+      partwright assign group.json
+      partwright assign group.json --assignor cooperative-sticky
+      cat groups.jsonl | partwright assign - --jsonl
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
+    if not jsonl:
+        click.echo(_answer("".join(_lines(file)), assignor, _named(file)))
+        return
+    for number, line in enumerate(_lines(file), 1):
+        if line.strip():
+            click.echo(_answer(line, assignor, f"{_named(file)}, line {number}"))
+
+
+def _named(file: str) -> str:
+    return "stdin" if file == "-" else file
+
+
+def _lines(file: str) -> Iterator[str]:
+    try:
+        if file == "-":
+            for line in sys.stdin.buffer:
+                yield line.decode("utf-8")
+        else:
+            with open(file, encoding="utf-8") as lines:  # noqa: PTH123 - the name may be a descriptor's
+                yield from lines
+    except UnicodeDecodeError as error:
+        raise PartwrightError(f"{_named(file)} is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PartwrightError(f"{file!r} cannot be read: {error.strerror}") from None
+
+
+def _answer(text: str, assignor: str | None, where: str) -> str:
+    from partwright.assignment import assign  # noqa: PLC0415 - --help is there at once
+
+    try:
+        group = _group(text, assignor)
+        found = assign(
+            group["topics"],
+            group["members"],
+            group["assignor"],
+            racks=group.get("racks"),
+            topic_ids=group.get("topic_ids"),
+        )
+    except PartwrightError as error:
+        raise PartwrightError(f"{where}: {error}") from None
+    return json.dumps({"assignment": found.to_dict()})
+
+
+def _group(text: str, assignor: str | None) -> dict[str, Any]:
+    try:
+        group = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise PartwrightError(f"this is no JSON: {error}") from None
+    except RecursionError:
+        raise PartwrightError("this is nested too deeply to be a group") from None
+    if not isinstance(group, dict):
+        raise PartwrightError("a group is an object with assignor, topics and members")
+    for field in group:
+        if field not in _FIELDS:
+            known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
+            raise PartwrightError(f"a group has no field {field!r}: there are {known}")
+    if assignor is not None:
+        group["assignor"] = assignor
+    for field in ("assignor", "topics", "members"):
+        if field not in group:
+            also = " (or give --assignor)" if field == "assignor" else ""
+            raise PartwrightError(f"the group has no {field}: name it{also}")
+    if isinstance(group["members"], dict):
+        raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
+    return group
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which no field may be there twice: JSON would silently take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PartwrightError(f"{twice!r} is there twice in one object")
+    return found

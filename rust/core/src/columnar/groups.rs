@@ -1,0 +1,109 @@
+//! A consumer group as two record batches, and its assignment as a column of lists.
+
+use std::sync::Arc;
+
+use arrow_array::types::{ArrowPrimitiveType, Int32Type};
+use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{Field, Fields};
+
+use crate::assignors::{Assignor, Given, Group, Lists};
+use crate::{Error, Result};
+
+/// Who reads what: for each row of `members` the list of its partitions, in the order of Kafka's own list, each a place
+/// in `topics` and a partition (`topic`, `partition`).
+///
+/// | batch | column | holds |
+/// | --- | --- | --- |
+/// | `topics` | `name`: text | each topic once |
+/// | | `partitions`: int32 | how many it has; 0 where it is not there |
+/// | | `racks`: list of list of int32 | by partition, the racks of its replicas; the column may be missing |
+/// | `members` | `id`: text | each member once, in the order of Java's map |
+/// | | `instance_id`: text, `rack`: int32 | `group.instance.id` and `client.rack`, or null |
+/// | | `generation`: int32 | that of what it owns; -1 where it knows none |
+/// | | `topics`: list of int32 | its subscription, as places in `topics` |
+/// | | `owned_topic`, `owned_partition`: list of int32 | what it owns; a null list where it does not say |
+///
+/// # Errors
+/// [`Error::KeyType`] where a column is missing or of another type, and those of [`Assignor::assign`].
+pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Result<ListArray> {
+    let (topics, members) = (batch(topics)?, batch(members)?);
+    let owned_topics: &ListArray = column(members, "owned_topic")?;
+    let owned_partitions = lists(column(members, "owned_partition")?)?;
+    let owned = lists(owned_topics)?;
+    let given = Given {
+        topics: column::<StringArray>(topics, "name")?.iter().flatten().collect(),
+        partitions: column::<Int32Array>(topics, "partitions")?
+            .values()
+            .iter()
+            .map(|&count| number(count))
+            .collect(),
+        racks: match topics.column_by_name("racks") {
+            Some(_) => racks(column(topics, "racks")?)?,
+            None => Lists::default(),
+        },
+        members: column::<StringArray>(members, "id")?.iter().flatten().collect(),
+        instance_ids: column::<StringArray>(members, "instance_id")?.iter().collect(),
+        member_racks: column::<Int32Array>(members, "rack")?.iter().map(|rack| rack.map(number)).collect(),
+        subscribed: numbers(lists(column(members, "topics")?)?),
+        sends: (0..members.len()).map(|member| owned_topics.is_valid(member)).collect(),
+        owned: Lists {
+            offsets: owned.offsets,
+            values: owned.values.into_iter().map(number).zip(owned_partitions.values).collect(),
+        },
+        generations: column::<Int32Array>(members, "generation")?.values().to_vec(),
+    };
+    let assignment = assignor.assign(&Group::new(&given)?)?;
+    let rows = assignment.topics.len();
+    let offset = |&offset: &usize| i32::try_from(offset).map_err(|_| Error::TooLarge { rows });
+    let offsets: Vec<i32> = assignment.offsets.iter().map(offset).collect::<Result<_>>()?;
+    let topic: Int32Array = assignment.topics.into_iter().map(u32::cast_signed).collect();
+    let int = |name: &str| Field::new(name, Int32Type::DATA_TYPE, false);
+    let fields = Fields::from(vec![int("topic"), int("partition")]);
+    let partition = Int32Array::from(assignment.partitions);
+    let pairs = StructArray::new(fields, vec![Arc::new(topic), Arc::new(partition)], None);
+    let item = Arc::new(Field::new("item", pairs.data_type().clone(), false));
+    Ok(ListArray::new(item, OffsetBuffer::new(offsets.into()), Arc::new(pairs), None))
+}
+
+fn batch(array: &dyn Array) -> Result<&StructArray> {
+    array.as_any().downcast_ref().ok_or_else(|| Error::KeyType("a group is two record batches".to_owned()))
+}
+
+fn column<'a, A: Array + 'static>(batch: &'a StructArray, name: &str) -> Result<&'a A> {
+    let found = batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref());
+    found.ok_or_else(|| Error::KeyType(format!("the group's column {name:?} is missing or of another type")))
+}
+
+/// Places and racks, which the caller has counted from 0.
+fn number(given: i32) -> u32 {
+    given.cast_unsigned()
+}
+
+fn numbers(lists: Lists<i32>) -> Lists<u32> {
+    Lists { offsets: lists.offsets, values: lists.values.into_iter().map(number).collect() }
+}
+
+fn lists(array: &ListArray) -> Result<Lists<i32>> {
+    let values = array.values().as_any().downcast_ref::<Int32Array>();
+    let values = values.ok_or_else(|| Error::KeyType("the group's lists are of another type".to_owned()))?;
+    let (offsets, first, last) = bounds(array);
+    Ok(Lists { offsets, values: values.values()[first..last].to_vec() })
+}
+
+/// By topic, by partition, racks: one list a partition.
+fn racks(array: &ListArray) -> Result<Lists<u32>> {
+    let (_, first, last) = bounds(array);
+    let partitions = array.values().slice(first, last - first);
+    let partitions = partitions.as_any().downcast_ref::<ListArray>();
+    let partitions = partitions.ok_or_else(|| Error::KeyType("racks are lists of lists".to_owned()))?;
+    Ok(numbers(lists(partitions)?))
+}
+
+/// Where each list begins, counted from the first one's beginning; where the values of all begin and end.
+fn bounds(array: &ListArray) -> (Vec<usize>, usize, usize) {
+    let offsets = array.value_offsets();
+    let place = |offset: i32| usize::try_from(offset).unwrap_or(0);
+    let (first, last) = (place(offsets[0]), place(offsets[array.len()]));
+    (offsets.iter().map(|&offset| place(offset) - first).collect(), first, last)
+}

@@ -1,0 +1,26 @@
+//! Assignors: a group in, its assignment out.
+
+use partwright_core::assignors::Assignor as Known;
+use partwright_core::columnar;
+use pyo3::prelude::*;
+
+use crate::arguments::Assignor;
+use crate::arrow::Column;
+use crate::error::BoundaryError;
+
+/// Who reads what, a list of (topic, partition) for each row of `members`; the schema of both is that of the core.
+#[pyfunction]
+pub(crate) fn assign(
+    py: Python<'_>,
+    assignor: Assignor,
+    topics: Column,
+    members: Column,
+) -> Result<Py<PyAny>, BoundaryError> {
+    topics.with(py, members, |topics, members| columnar::assign(assignor.0, topics, members))
+}
+
+/// The names of the assignors.
+#[pyfunction]
+pub(crate) fn assignors() -> Vec<&'static str> {
+    Known::ALL.map(Known::name).to_vec()
+}

@@ -1,0 +1,53 @@
+"""Random groups over several rounds, each assigned by Kafka's own assignors and by us, list for list.
+
+The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_STORIES asks for more.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import partwright as pw
+from partwright.assignment import assignors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+pytestmark = [pytest.mark.slow, pytest.mark.reference]
+
+# Of five rounds each: 2,000 groups an assignor.
+STORIES = 400
+
+
+@pytest.fixture(scope="module")
+def command(reference: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    built = reference("builds").build_java(tmp_path_factory.mktemp("reference"))
+    return [*built, "partwright.AssignorAnswers"]
+
+
+def answer(group: dict[str, Any]) -> dict[str, Any]:
+    try:
+        found = pw.assign(group["topics"], group["members"], group["assignor"], racks=group.get("racks"))
+    except pw.PartwrightError as error:
+        return {"error": str(error).rsplit(" ", 1)[-1].rstrip(")")}
+    lists = {member: [list(pair) for pair in pairs] for member, pairs in found.to_dict().items()}
+    return {"assignment": lists}
+
+
+@pytest.mark.parametrize("assignor", assignors())
+def test_random_groups_are_assigned_as_kafka_does(
+    assignor: str, command: list[str], reference: Callable[[str], ModuleType]
+) -> None:
+    seed = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
+    stories = int(os.environ.get("PARTWRIGHT_STORIES") or STORIES)
+    print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
+    asked = 0
+    for group, said in reference("assignors").rounds(command, seed, stories, [assignor]):
+        assert answer(group) == said, group
+        asked += 1
+    assert asked > stories * 4
