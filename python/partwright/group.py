@@ -172,20 +172,8 @@ class _Columns:
             raise PartwrightError(
                 f"member {name!r}: owned is a list of [topic, partition], not {_shown(claimed)}"
             )
-        topics, partitions = [], []
-        for pair in claimed:
-            if not _is_list(pair) or len(pair) != 2:  # noqa: PLR2004 - a topic and a partition
-                raise PartwrightError(
-                    f"member {name!r}: owned is a list of [topic, partition], not of {_shown(pair)}"
-                )
-            topics.append(pair[0])
-            partitions.append(pair[1])
+        topics, partitions = _unzipped(name, list(claimed))
         self.owned_topics += self._topics(name, topics)
-        for partition in partitions:
-            if type(partition) is not int or not 0 <= partition < _INT32:
-                raise PartwrightError(
-                    f"member {name!r}: owned has {_shown(partition)}, which is no partition"
-                )
         self.owned_partitions += partitions
 
     def owned(self) -> tuple[_Lists, _Lists]:
@@ -224,6 +212,22 @@ class _Columns:
             ends.append(len(replica_ends) - 1)
         replicas = _lists(replica_ends, numbers)
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
+
+
+def _unzipped(name: str, pairs: list[Any]) -> tuple[list[Any], list[int]]:
+    """The topics, and the partitions, of what a member owns."""
+    for pair in pairs if {*map(type, pairs)} - {list, tuple} or {*map(len, pairs)} - {2} else ():
+        if not _is_list(pair) or len(pair) != 2:  # noqa: PLR2004 - a topic and a partition
+            raise PartwrightError(
+                f"member {name!r}: owned is a list of [topic, partition], not of {_shown(pair)}"
+            )
+    partitions = [partition for _, partition in pairs]
+    if {*map(type, partitions)} - {int} or not 0 <= min(partitions, default=0) <= max(
+        partitions, default=0
+    ) < _INT32:
+        wrong = next(each for each in partitions if type(each) is not int or not 0 <= each < _INT32)
+        raise PartwrightError(f"member {name!r}: owned has {_shown(wrong)}, which is no partition")
+    return [topic for topic, _ in pairs], partitions
 
 
 def _counts(topics: Any) -> dict[str, int]:  # noqa: ANN401 - what is checked here
