@@ -14,7 +14,7 @@ SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.t
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
-.PHONY: help demo test slow spark-matrix setup wheel lint format golden bench clean machine
+.PHONY: help demo test slow soak spark-matrix setup wheel lint format golden bench clean machine
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -29,6 +29,9 @@ test: .venv/wheel ## Run the fast tests, Rust and Python
 
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTHON) -m pytest -m slow
+
+soak: .venv/wheel ## Ask Kafka's own assignors about random groups: CASES=20000 of each, SEED=7
+	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) $(PYTHON) -m pytest -m slow tests/python/test_assignors_differential.py
 
 spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on other PySparks: SPARK_VERSIONS="4.1.4 4.3.0"
 	@bash tools/spark_matrix.sh $(SPARK_VERSIONS)

@@ -139,7 +139,7 @@ class Assignment:
         """Who reads a partition; None where nobody does.
 
         Raises:
-            PartwrightError: There is no such topic.
+            PartwrightError: There is no such topic, or the partition is no number.
 
         Examples:
             >>> assign({"t": 2}, {"c1": ["t"], "c2": ["t"]}).owner_of("t", 1)
@@ -147,6 +147,8 @@ class Assignment:
         """
         if topic not in self.topics:
             raise PartwrightError(f"there is no topic {topic!r} in the group")
+        if not isinstance(partition, int):
+            raise PartwrightError(f"a partition is a whole number, not {partition!r}")
         pairs = self.lists.values
         is_it = pc.and_(
             pc.equal(pairs.field("topic"), self.topics.index(topic)),

@@ -75,9 +75,10 @@ class Group:
             raise PartwrightError(f"members is a list of objects, not {_shown(members)}")
         for member in members:
             columns.add(member, has_owned=owned is not None)
-        replicas = columns.replicas(racks) if racks else None
         ids = list(columns.ids)
         owned_lists = columns.owned() if owned is None else _owned_before(owned, ids, columns.numbers)
+        # Now that all topics are known.
+        replicas = columns.replicas(racks) if racks else None
         names, counts = list(columns.numbers), list(columns.counts.values())
         counts += [0] * (len(names) - len(counts))
         partitions = pa.array(counts, pa.int32())
