@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from partwright.group import Member
 
-__all__ = ["Assignment", "Spread", "assign", "assignors"]
+__all__ = ["Assignment", "Spread", "assign", "assign_group", "assignors"]
 
 
 class Spread(NamedTuple):
@@ -76,7 +76,15 @@ def assign(
     if owned is not None and not isinstance(owned, Assignment):
         raise PartwrightError(f"owned= is an Assignment, not {owned!r}")
     before = None if owned is None else Owned(owned.members, owned.topics, owned.lists)
-    group = Group.of(topics, members, racks, before)
+    return assign_group(Group.of(topics, members, racks, before), assignor)
+
+
+def assign_group(group: Group, assignor: str) -> Assignment:
+    """What an assignor makes of a group that is in columns already.
+
+    Raises:
+        PartwrightError: There is no such assignor, or Kafka's own throws.
+    """
     return Assignment(group, _core.assign(assignor, *group.batches))
 
 
@@ -156,6 +164,35 @@ class Assignment:
         )
         row = pc.index(is_it, value=True).as_py()
         return None if row < 0 else self.members[pc.list_parent_indices(self.lists)[row].as_py()]
+
+    def claims(self) -> pa.Table:
+        """What members said they own, as `to_arrow` has what they were given.
+
+        Examples:
+            >>> members = [{"id": "c1", "topics": ["t"], "owned": [["t", 1]]}, {"id": "c2", "topics": ["t"]}]
+            >>> assign({"t": 2}, members, "sticky").claims().to_pylist()
+            [{'member': 'c1', 'topic': 't', 'partition': 1}]
+        """
+        members = self._group.batches[1]
+        owners = pc.list_parent_indices(members["owned_topic"]).cast(pa.int32())
+        topics = pc.list_flatten(members["owned_topic"])
+        return pa.table(
+            {
+                "member": pa.DictionaryArray.from_arrays(owners, pa.array(self.members, pa.string())),
+                "topic": pa.DictionaryArray.from_arrays(topics, pa.array(self.topics, pa.string())),
+                "partition": pc.list_flatten(members["owned_partition"]),
+            }
+        )
+
+    def subscribed_partitions(self) -> int:
+        """How many partitions the topics have that somebody subscribes to.
+
+        Examples:
+            >>> assign({"t": 3, "u": 2}, {"c1": ["t"]}).subscribed_partitions()
+            3
+        """
+        topics = pc.unique(self._group.subscribed.values)
+        return pc.sum(self._group.partitions.take(topics)).as_py() or 0
 
     def moved_from(self, previous: Assignment) -> pa.Table:
         """What has changed hands since an earlier assignment.

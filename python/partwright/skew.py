@@ -151,7 +151,7 @@ def read_share(given: object, name: str) -> float | None:
             found = float(Decimal(number) / (100 if percent else 1))
         except (ArithmeticError, ValueError):
             found = math.nan
-    elif isinstance(given, Real) and not isinstance(given, bool):
+    elif isinstance(given, (Real, Decimal)) and not isinstance(given, bool):
         found = float(given)
     if rest or not 0 < found <= 1:
         raise PartwrightError(f"{name} takes a share such as 5% or 0.05, not {given!r}")

@@ -16,6 +16,7 @@ SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(e
 MODULES = [
     "partwright",
     "partwright.hashing",
+    "partwright.comparison",
     "partwright.assignment",
     "partwright.group",
     "partwright.audit.columns",

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import uuid
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import arro3.core
@@ -402,6 +403,7 @@ def test_an_asynchronous_function_is_refused() -> None:
 def test_a_share(given: object, share: float | None) -> None:
     assert read_share(given, "max_share") == share
     assert read_share(np.float32(0.5), "max_share") == 0.5
+    assert read_share(Decimal("0.07"), "max_share") == 0.07
 
 
 def test_it_costs_no_import() -> None:

@@ -244,6 +244,11 @@ def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch:
     rows = given["key"].to_pylist().count(b"US")
     heaviest = found.to_dict()["heavy_keys"][0]
     assert (heaviest["key"], heaviest["rows"], found.to_dict()["heavy_keys_lack"]) == ("US", rows, 0)
+    # In whatever partitions the rows of a heavy key are.
+    turned = table(given).withColumn("partition", (sf.col("offset") % 12).cast("int"))
+    found = pws.check(turned, "key", 12, partition="partition")
+    heaviest = found.to_dict()["heavy_keys"][0]
+    assert (heaviest["key"], heaviest["rows"]) == ("US", rows)
 
 
 @pytest.mark.parametrize("rows", [0, 3])
@@ -271,6 +276,7 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("small from", "rows are in 5, which is no partition of 5: they are whole numbers from 0 to 4"),
         ("same", "12 partitions are as many as 12: nothing would move"),
         ("client", 'there is no client "jav"'),
+        ("frame", "an audit takes a DataFrame of Spark, not list: files have the command line"),
         ("n", "the number of partitions must be from 1"),
         ("n text", "the number of partitions"),
         ("show", "show must be a whole number from 0 to 2147483647, not -1"),
@@ -301,6 +307,7 @@ def test_a_refusal_is_one_sentence(kind: str, sentence: str, table: Table) -> No
         "small from": lambda: pws.resize(given, "key", 5, 10, partition="partition"),
         "same": lambda: pws.resize(given, "key", 12, 12),
         "client": lambda: pws.check(given, "key", 12, "jav"),
+        "frame": lambda: pws.fingerprint([1]),  # type: ignore[arg-type]
         "n": lambda: pws.check(given, "key", 0),
         "n text": lambda: pws.fingerprint(given, n="12"),  # type: ignore[arg-type]
         "show": lambda: pws.check(given, "key", 12, show=-1),

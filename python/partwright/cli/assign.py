@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +23,9 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "members")
 @click.argument("file")
 @click.option("--assignor", metavar="A", help="The assignor, in place of the one that the group names.")
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
-def command(file: str, assignor: str | None, jsonl: bool) -> None:
+@click.option("--compare", "is_compared", is_flag=True, help="Every assignor side by side, in figures.")
+@click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
+def command(file: str, assignor: str | None, jsonl: bool, is_compared: bool, as_json: bool) -> None:
     """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
@@ -30,7 +33,9 @@ def command(file: str, assignor: str | None, jsonl: bool) -> None:
     docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
-    Kafka's own list.
+    Kafka's own list. --compare prints what each assignor would make of the group instead: how many partitions members
+    have, how uneven one topic is among them, what moves of that which they own, what nobody reads until the next
+    rebalance, what is read in its rack, and how long it took.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -39,8 +44,17 @@ def command(file: str, assignor: str | None, jsonl: bool) -> None:
     Examples:
       partwright assign group.json
       partwright assign group.json --assignor cooperative-sticky
+      partwright assign group.json --compare
       cat groups.jsonl | partwright assign - --jsonl
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
+    if is_compared:
+        if jsonl or assignor is not None:
+            other = "--jsonl" if jsonl else "--assignor"
+            raise PartwrightError(f"--compare asks every assignor about one group: leave out {other}")
+        _compare("".join(_lines(file)), _named(file), as_json=as_json)
+        return
+    if as_json:
+        raise PartwrightError("an assignment is JSON already: --json is for --compare")
     if not jsonl:
         click.echo(_answer("".join(_lines(file)), assignor, _named(file)))
         return
@@ -82,6 +96,23 @@ def _answer(text: str, assignor: str | None, where: str) -> str:
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
     return json.dumps({"assignment": found.to_dict()})
+
+
+def _compare(text: str, where: str, *, as_json: bool) -> None:
+    from partwright.comparison import compare  # noqa: PLC0415 - --help is there at once
+
+    try:
+        # Whichever the group names.
+        group = _group(text, "range")
+        found = compare(group["topics"], group["members"], racks=group.get("racks"), clock=time.perf_counter)
+    except PartwrightError as error:
+        raise PartwrightError(f"{where}: {error}") from None
+    if as_json:
+        click.echo(json.dumps([each.to_dict() for each in found]))
+        return
+    from partwright.cli.assign_report import print_comparison  # noqa: PLC0415 - rich takes a while to import
+
+    print_comparison(found, group["topics"], group["members"])
 
 
 def _group(text: str, assignor: str | None) -> dict[str, Any]:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["kept", "observed", "order_of", "records", "refused", "sums"]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
-# How many of the heaviest pairs of a key and a partition come to the driver where not all do.
-_HEAVY = 1000
+# How many of the heaviest keys come to the driver where not all do.
+_HEAVY = 100
 _PARTITIONS = 1_000_000
 _COALESCED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 # A session's setting is its own in no thread.
@@ -64,6 +64,10 @@ def records(
         KeyTypeError: The key's type has no key bytes under the key type.
         PartwrightError: A column is not there or of another type, an unknown key type; a stream.
     """
+    if not hasattr(df, "isStreaming"):
+        raise PartwrightError(
+            f"an audit takes a DataFrame of Spark, not {type(df).__name__}: files have the command line"
+        )
     if df.isStreaming:
         raise PartwrightError(
             "an audit looks at all rows and a stream has no end: audit each of its batches in foreachBatch, or what "
@@ -134,9 +138,11 @@ def observed(
     heavy = None
     if scale > 1:
         scale = scale_of(_levels(keyed), most)
-        heavy = (
-            keyed.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("partition", "key", "rows").toArrow()
-        )
+        by_key = keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
+        heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
+        # All partitions of each: nothing of the heaviest is left out.
+        of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
+        heavy = of_them.select("partition", "key", "rows").toArrow()
         keyed = keyed.withColumn("level", _level()).where(sf.col("level") >= scale.bit_length() - 1)
     pairs = keyed.select("partition", "key", *_SUMS).toArrow()
     return Observed.of_sums(totals, pairs, scale, heavy, order)
