@@ -275,7 +275,7 @@ ARROWS: dict[str, set[str]] = {
         "shown",
         "skew",
     },
-    "kafka": {"hashing", "errors", "folders", "jars", "java"},
+    "kafka": {"assignment", "hashing", "errors", "folders", "jars", "java"},
     "point_reads": {"hashing", "kafka", "shown", "errors"},
     "pipeline": {"_core", "spark", "kafka", "errors", "folders", "shown"},
     "cli": {

@@ -100,7 +100,7 @@ def test_the_demo_is_proven() -> None:
         (["run", "--nonsense"], "No such option"),
         (
             ["fly"],
-            "there is no command 'fly': there are broker, check, fingerprint, place, resize, run, which",
+            "there is no command 'fly': there are assign, broker, check, copartition, fingerprint, place, resize, run,",
         ),
         (["plcae"], "there is no command 'plcae': did you mean place?"),
     ],

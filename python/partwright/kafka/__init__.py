@@ -1,6 +1,13 @@
-"""A real Kafka beside the columns: the embedded broker, and partitioners for Python's own Kafka clients."""
+"""A real Kafka beside the columns: the embedded broker; partitioners and assignors for Python's Kafka clients."""
 
+from partwright.kafka.assignors import kafka_python_assignor
 from partwright.kafka.embedded import EmbeddedKafka
 from partwright.kafka.partitioners import CallablePartitioner, ConfluentPartitioner, KafkaPythonPartitioner
 
-__all__ = ["CallablePartitioner", "ConfluentPartitioner", "EmbeddedKafka", "KafkaPythonPartitioner"]
+__all__ = [
+    "CallablePartitioner",
+    "ConfluentPartitioner",
+    "EmbeddedKafka",
+    "KafkaPythonPartitioner",
+    "kafka_python_assignor",
+]

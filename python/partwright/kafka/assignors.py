@@ -1,0 +1,97 @@
+"""Kafka's own assignors for kafka-python's consumers, whose own ones of the same names give other answers.
+
+KafkaConsumer("orders", group_id="billing", partition_assignment_strategy=[kafka_python_assignor("sticky")])
+"""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from partwright.assignment import assign, assignors
+from partwright.errors import MissingExtraError, PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["kafka_python_assignor"]
+
+# Where kafka-python has what speaks each assignor's protocol: subscriptions, user data, what is owned.
+_PROTOCOLS = {
+    "range": "range.RangePartitionAssignor",
+    "roundrobin": "roundrobin.RoundRobinPartitionAssignor",
+    "sticky": "sticky.sticky_assignor.StickyPartitionAssignor",
+    "cooperative-sticky": "cooperative_sticky.CooperativeStickyAssignor",
+}
+
+
+def kafka_python_assignor(name: str) -> Any:  # noqa: ANN401 - kafka-python publishes no types
+    """An assignor for kafka-python 3's `KafkaConsumer(partition_assignment_strategy=[...])`.
+
+    Where the consumer that has it leads its group, each member gets what Kafka's Java client, as the leader, would give
+    it. Racks are not looked at, for kafka-python knows none of replicas.
+
+    Args:
+        name: The assignor's name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`.
+
+    Returns:
+        An object of kafka-python's class for this name, of which each consumer needs one of its own: it remembers
+        what its consumer owns.
+
+    Raises:
+        MissingExtraError: kafka-python 3 is not installed.
+        PartwrightError: There is no such assignor.
+
+    Examples:
+        >>> kafka_python_assignor("sticky").name  # doctest: +SKIP
+        'sticky'
+    """
+    if name not in _PROTOCOLS:
+        raise PartwrightError(f"there is no assignor {name!r}: there are {', '.join(assignors())}")
+    module, _, base = _PROTOCOLS[name].rpartition(".")
+    try:
+        with warnings.catch_warnings():
+            # Of Python's own, which kafka-python's import brings about.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            protocol = getattr(import_module(f"kafka.coordinator.assignors.{module}"), base)
+            answer = import_module("kafka.protocol.consumer.metadata").ConsumerProtocolAssignment
+    except ImportError as error:
+        raise MissingExtraError(
+            f"an assignor for kafka-python needs kafka-python 3 ({error}): pip install 'partwright[kafka]'"
+        ) from error
+
+    class Assignor(protocol):  # type: ignore[misc, valid-type]
+        def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:  # noqa: ANN401
+            """See kafka-python's `AbstractPartitionAssignor`."""
+            topics = {topic for member in members for topic in member.metadata.topics}
+            counts = {topic: len(cluster.partitions_for_topic(topic) or ()) for topic in sorted(topics)}
+            found = assign(counts, [_member(self, member) for member in members], name).to_dict()
+            return {
+                member: answer(self.version, list(_by_topic(pairs).items()), b"")
+                for member, pairs in found.items()
+            }
+
+    return Assignor()
+
+
+def _member(protocol: Any, member: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python's
+    """A member of JoinGroup's response as `partwright.assign` takes it."""
+    found = {
+        "id": member.member_id,
+        "topics": list(member.metadata.topics),
+        "instance_id": member.group_instance_id,
+    }
+    if hasattr(protocol, "parse_member_metadata"):
+        owned = protocol.parse_member_metadata(member.metadata)
+        # A member that sends nothing has neither.
+        if owned.partitions or owned.generation >= 0:
+            found |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
+    return found
+
+
+def _by_topic(pairs: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in pairs:
+        topics.setdefault(topic, []).append(partition)
+    return topics
