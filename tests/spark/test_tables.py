@@ -62,7 +62,10 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
     ("arguments", "sentence"),
     [
         ({"key": "tail"}, "there is no column 'tail'; the columns are id, number, plane.tail"),
-        ({"key": "plane.tail"}, "there is no column 'plane.tail'; the columns are id, number, plane.tail"),
+        (
+            {"key": "plane.tail"},
+            "'plane.tail' is a path into a struct to Spark: write a column of this name in backquotes, '`plane.tail`'",
+        ),
         ({"key": "id.x"}, "key cannot be taken from the column 'id.x': [INVALID_EXTRACT_BASE_FIELD_TYPE]"),
         ({"key": 7}, "key must be a column's name or a Column, not 7"),
         ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
