@@ -208,7 +208,7 @@ class Placement:
     @property
     def broken(self) -> list[str]:
         """What of the contract on shares does not hold, a sentence each."""
-        return Skew(self.n, self._seen.rows_in, None).broken(*self._contract)
+        return self._shares.broken(*self._contract)
 
     @property
     def has_contract(self) -> bool:
@@ -223,7 +223,12 @@ class Placement:
     @property
     def largest_share(self) -> float:
         """The largest partition's share of the rows that are in one, 0 to 1."""
-        return self.skew.largest_share
+        return self._shares.largest_share
+
+    @property
+    def _shares(self) -> Skew:
+        """The same without the keys, which take a while to count."""
+        return Skew(self.n, self._seen.rows_in, None)
 
     @property
     def note(self) -> str | None:

@@ -344,22 +344,26 @@ class Resize:
         """Where the client puts null keys, which a few of them hash; null where it does not."""
         return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
 
-    def _after_of(self, table: pa.Table, to: int) -> Any:  # noqa: ANN401 - an Arrow column
-        return partition_for_key(table["key"], to, self.client)
+    def _placed(self, table: pa.Table, to: int) -> pa.Table:
+        """The pairs and, as `to`, where the client puts each key among another number of partitions."""
+        return table.append_column("to", partition_for_key(table["key"], to, self.client))
 
     def _moved(self, table: pa.Table, to: int) -> pa.Table:
-        after = self._after_of(table, to)
-        elsewhere = pc.fill_null(pc.not_equal(table["partition"], after), FALSE)
-        return table.append_column("to", after).filter(elsewhere)
+        return _elsewhere(self._placed(table, to))
 
     def _choice(self, table: pa.Table, to: int) -> Choice:
-        after = pa.table({"to": self._after_of(table, to), "rows": table["rows"]})
-        by_place = after.group_by("to", use_threads=False).aggregate([("rows", "sum")])
+        placed = self._placed(table, to)
+        by_place = placed.group_by("to", use_threads=False).aggregate([("rows", "sum")])
         largest = pc.max(by_place["rows_sum"]).as_py() or 0
-        return Choice(to, pc.sum(self._moved(table, to)["rows"]).as_py() or 0, largest / (self.rows or 1))
+        return Choice(to, pc.sum(_elsewhere(placed)["rows"]).as_py() or 0, largest / (self.rows or 1))
 
     def _candidates(self) -> Iterator[int]:
         for to in range(max(1, self.to - _NEARBY), self.to + _NEARBY + 1):
             # A topic's partitions are never fewer, but for a new topic.
             if to != self.from_ and (self.to < self.from_ or to > self.from_):
                 yield to
+
+
+def _elsewhere(placed: pa.Table) -> pa.Table:
+    """Those of some pairs that are in another partition afterwards."""
+    return placed.filter(pc.fill_null(pc.not_equal(placed["partition"], placed["to"]), FALSE))

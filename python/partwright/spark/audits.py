@@ -20,7 +20,7 @@ from partwright.placement import Example, Placement
 from partwright.shown import shown_key
 from partwright.skew import read_share
 from partwright.spark.columns import partition_for_key
-from partwright.spark.sums import kept, observed, order_of, records, refused, sums
+from partwright.spark.sums import kept, observed, order_of, records, refused, summed_again, sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -337,17 +337,7 @@ def _checked_show(show: SupportsIndex) -> int:
 def _by(by_pair: DataFrame, partition: str, *, is_summed: bool) -> DataFrame:
     """Sums by key and another partition; by keys alone where each has one."""
     pairs = by_pair.drop("partition").withColumnRenamed(partition, "partition")
-    if is_summed:
-        return pairs
-    return pairs.groupBy("key", "partition").agg(
-        sf.sum("rows").alias("rows"),
-        sf.sum("bytes").alias("bytes"),
-        sf.min("first").alias("first"),
-        sf.max("last").alias("last"),
-        sf.min("first_offset").alias("first_offset"),
-        sf.max("last_offset").alias("last_offset"),
-        sf.min("least_size").alias("least_size"),
-    )
+    return pairs if is_summed else summed_again(pairs)
 
 
 def _refuse_elsewhere(seen: Observed, n: int | None) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["kept", "observed", "order_of", "records", "refused", "sums"]
+__all__ = ["kept", "observed", "order_of", "records", "refused", "summed_again", "sums"]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 # How many of the heaviest keys come to the driver where not all do.
@@ -45,6 +45,15 @@ _COALESCED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 # A session's setting is its own in no thread.
 _SETTING = threading.Lock()
 _MILLIS_BEFORE_1970 = 62_135_596_800_000  # since the year 1
+# By name the column of the records that it sums up, and how that is summed up, once and again.
+_OF_RECORDS = {
+    "bytes": ("size", sf.sum),
+    "first": ("time", sf.min),
+    "last": ("time", sf.max),
+    "first_offset": ("offset", sf.min),
+    "last_offset": ("offset", sf.max),
+    "least_size": ("size", sf.min),
+}
 _SUMS = ("rows", "bytes", "first", "last", "first_offset", "last_offset")
 
 
@@ -83,26 +92,22 @@ def records(
 
 def sums(rows: DataFrame) -> DataFrame:
     """What `records` gave, by key and partition: rows, bytes, first and last times and offsets."""
-    return rows.groupBy("key", "partition").agg(
-        sf.count("*").alias("rows"),
-        sf.sum("size").alias("bytes"),
-        sf.min("time").alias("first"),
-        sf.max("time").alias("last"),
-        sf.min("offset").alias("first_offset"),
-        sf.max("offset").alias("last_offset"),
-        sf.min("size").alias("least_size"),
-    )
+    summed = (how(column).alias(name) for name, (column, how) in _OF_RECORDS.items())
+    return rows.groupBy("key", "partition").agg(sf.count("*").alias("rows"), *summed)
 
 
-def observed(
-    sums_: DataFrame, order: Callable[[], pa.Table] | None = None, most: int | None = None
-) -> Observed:
+def summed_again(pairs: DataFrame) -> DataFrame:
+    """Sums of which several have one key and partition by now, with a row for each."""
+    summed = (how(name).alias(name) for name, (_, how) in _OF_RECORDS.items())
+    return pairs.groupBy("key", "partition").agg(sf.sum("rows").alias("rows"), *summed)
+
+
+def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> Observed:
     """What `partwright.observed.Observed` has of the same records, from their sums.
 
     Args:
         sums_: What `sums` gave, best where it is kept.
         order: What gives the earliest records, if they are asked for.
-        most: How many pairs of a key and a partition come to the driver at most, where others than by default.
 
     Raises:
         PartwrightError: There are more partitions than any topic has, or an offset or a size is negative.
@@ -134,10 +139,10 @@ def observed(
     whole = Level(
         0, *(sum(value or 0 for value in totals[name].to_pylist()) for name in ("pairs", "key_bytes"))
     )
-    scale = scale_of([whole], most)
+    scale = scale_of([whole])
     heavy = None
     if scale > 1:
-        scale = scale_of(_levels(keyed), most)
+        scale = scale_of(_levels(keyed))
         by_key = keyed.groupBy("key").agg(sf.sum("rows").alias("rows"))
         heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
         # All partitions of each: nothing of the heaviest is left out.
