@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright import _core
 from partwright.errors import PartwrightError
 
 __all__ = ["Group", "Member", "Owned"]
@@ -76,13 +77,13 @@ class Group:
         for member in members:
             columns.add(member, has_owned=owned is not None)
         ids = list(columns.ids)
-        owned_lists = columns.owned() if owned is None else _owned_before(owned, ids, columns.numbers)
+        subscribed = columns.subscriptions()
+        owned_lists = columns.owned_lists() if owned is None else _owned_before(owned, ids, columns.numbers)
         # Now that all topics are known.
         replicas = columns.replicas(racks) if racks else None
         names, counts = list(columns.numbers), list(columns.counts.values())
         counts += [0] * (len(names) - len(counts))
         partitions = pa.array(counts, pa.int32())
-        subscribed = _lists(columns.subscribed_ends, columns.subscribed)
         member_racks = pa.array(columns.racks, pa.int32())
         of_topics = {"name": _texts(names, "topics"), "partitions": partitions}
         if replicas is not None:
@@ -111,12 +112,8 @@ class _Columns:
         self.instances: list[str | None] = []
         self.racks: list[int | None] = []
         self.generations: list[int] = []
-        self.subscribed: list[int] = []
-        self.subscribed_ends = [0]
-        self.owned_topics: list[int] = []
-        self.owned_partitions: list[int] = []
-        self.owned_ends = [0]
-        self.silent: list[bool] = []
+        self.subscribed: list[list[Any]] = []
+        self.owned: list[list[Any] | None] = []
 
     def add(self, member: Member, *, has_owned: bool) -> None:
         if not isinstance(member, Mapping):
@@ -134,55 +131,36 @@ class _Columns:
         subscribed: Any = member.get("topics")
         if not _is_iterable(subscribed):
             raise PartwrightError(f"member {name!r}: topics is a list of names, not {_shown(subscribed)}")
-        self.subscribed += self._topics(name, list(subscribed))
-        self.subscribed_ends.append(len(self.subscribed))
+        self.subscribed.append(subscribed if isinstance(subscribed, list) else list(subscribed))
         self.instances.append(_optional_text(name, "instance_id", member))
         rack = _optional_text(name, "rack", member)
         self.racks.append(self._rack(rack) if rack else None)
         self.generations.append(_generation(name, member.get("generation")))
         claimed = member.get("owned")
-        if claimed is not None:
-            if has_owned:
-                raise PartwrightError(
-                    f"member {name!r} says what it owned, and so does owned=: leave one out"
-                )
-            self._own(name, claimed)
-        self.owned_ends.append(len(self.owned_topics))
-        self.silent.append(claimed is None)
+        if claimed is not None and has_owned:
+            raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
+        self.owned.append(None if claimed is None else _pairs(name, claimed))
 
-    def _topics(self, name: str, topics: list[Any]) -> list[int]:
-        """The topics' numbers; one that nobody has counted gets the next."""
-        try:
-            return [self.numbers[topic] for topic in topics]
-        except (KeyError, TypeError):
-            for topic in topics:
-                if not isinstance(topic, str):
-                    raise PartwrightError(f"member {name!r}: a topic is text, not {_shown(topic)}") from None
-                self.numbers.setdefault(topic, len(self.numbers))
-        return [self.numbers[topic] for topic in topics]
+    def subscriptions(self) -> _Lists:
+        """Lists of the topics' numbers; a topic that nobody has counted gets the next."""
+        found = _core.name_lists(self.subscribed, self.numbers)
+        if isinstance(found, tuple):
+            member, place = found
+            odd = self.subscribed[member][place]
+            raise PartwrightError(f"member {self._named(member)}: a topic is text, not {_shown(odd)}")
+        return found[0]
 
-    def _own(self, name: str, claimed: Any) -> None:  # noqa: ANN401 - what is checked here
-        if isinstance(claimed, Mapping):
-            for partitions in claimed.values():
-                if not _is_iterable(partitions):
-                    raise PartwrightError(
-                        f"member {name!r}: owned has a list of partitions by topic, not {_shown(partitions)}"
-                    )
-            claimed = [(topic, partition) for topic, those in claimed.items() for partition in those]
-        elif not _is_iterable(claimed):
-            raise PartwrightError(
-                f"member {name!r}: owned is a list of [topic, partition], not {_shown(claimed)}"
-            )
-        topics, partitions = _unzipped(name, list(claimed))
-        self.owned_topics += self._topics(name, topics)
-        self.owned_partitions += partitions
+    def owned_lists(self) -> tuple[_Lists, _Lists]:
+        """What members own: lists of topics and of partitions, null where a member does not say."""
+        found = _core.pair_lists(self.owned, self.numbers)
+        if isinstance(found, tuple):
+            member, place = found
+            raise PartwrightError(f"member {self._named(member)}: {_odd((self.owned[member] or [])[place])}")
+        topics, partitions = found
+        return topics, partitions
 
-    def owned(self) -> tuple[_Lists, _Lists]:
-        """What members own: lists of topics and of partitions."""
-        return (
-            _lists(self.owned_ends, self.owned_topics, self.silent),
-            _lists(self.owned_ends, self.owned_partitions, self.silent),
-        )
+    def _named(self, member: int) -> str:
+        return repr(list(self.ids)[member])
 
     def _rack(self, rack: str) -> int:
         return self.rack_numbers.setdefault(rack, len(self.rack_numbers))
@@ -215,20 +193,31 @@ class _Columns:
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
 
 
-def _unzipped(name: str, pairs: list[Any]) -> tuple[list[Any], list[int]]:
-    """The topics, and the partitions, of what a member owns."""
-    for pair in pairs if {*map(type, pairs)} - {list, tuple} or {*map(len, pairs)} - {2} else ():
-        if not _is_list(pair) or len(pair) != 2:  # noqa: PLR2004 - a topic and a partition
-            raise PartwrightError(
-                f"member {name!r}: owned is a list of [topic, partition], not of {_shown(pair)}"
-            )
-    partitions = [partition for _, partition in pairs]
-    if {*map(type, partitions)} - {int} or not 0 <= min(partitions, default=0) <= max(
-        partitions, default=0
-    ) < _INT32:
-        wrong = next(each for each in partitions if type(each) is not int or not 0 <= each < _INT32)
-        raise PartwrightError(f"member {name!r}: owned has {_shown(wrong)}, which is no partition")
-    return [topic for topic, _ in pairs], partitions
+def _pairs(name: str, claimed: Any) -> list[Any]:  # noqa: ANN401 - what is checked here
+    """What a member owns as a list, whose objects are still to be looked at."""
+    if isinstance(claimed, list):
+        return claimed
+    if isinstance(claimed, Mapping):
+        for partitions in claimed.values():
+            if not _is_iterable(partitions):
+                raise PartwrightError(
+                    f"member {name!r}: owned has a list of partitions by topic, not {_shown(partitions)}"
+                )
+        return [(topic, partition) for topic, those in claimed.items() for partition in those]
+    if not _is_iterable(claimed):
+        raise PartwrightError(
+            f"member {name!r}: owned is a list of [topic, partition], not {_shown(claimed)}"
+        )
+    return list(claimed)
+
+
+def _odd(pair: object) -> str:
+    """What is wrong with something that a member owns."""
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:  # noqa: PLR2004 - a topic and a partition
+        return f"owned is a list of [topic, partition], not of {_shown(pair)}"
+    if not isinstance(pair[0], str):
+        return f"a topic is text, not {_shown(pair[0])}"
+    return f"owned has {_shown(pair[1])}, which is no partition"
 
 
 def _counts(topics: Any) -> dict[str, int]:  # noqa: ANN401 - what is checked here
@@ -255,9 +244,8 @@ def _owned_before(owned: Owned, members: list[str], numbers: dict[str, int]) -> 
     )
 
 
-def _lists(ends: list[int], values: list[int], absent: list[bool] | None = None) -> _Lists:
-    mask = None if absent is None else pa.array(absent, pa.bool_())
-    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(values, pa.int32()), mask=mask)
+def _lists(ends: list[int], values: list[int]) -> _Lists:
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(values, pa.int32()))
 
 
 def _texts(values: Sequence[str | None], field: str) -> _Lists:

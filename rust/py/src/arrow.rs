@@ -78,9 +78,7 @@ impl Column {
         rule: impl FnOnce(&dyn Array, &dyn Array) -> CoreResult<A> + Send,
     ) -> Result<Py<PyAny>, BoundaryError> {
         let (one, other) = (self.only(), other.only());
-        let result: ArrayRef = detached(py, || Ok(Arc::new(rule(&one, &other)?)))?;
-        let field = Arc::new(Field::new("", result.data_type().clone(), true));
-        export(py, vec![result], field, false)
+        to_pyarrow(py, detached(py, || rule(&one, &other))?)
     }
 
     fn only(self) -> ArrayRef {
@@ -122,6 +120,12 @@ impl Column {
         }
         Ok(())
     }
+}
+
+/// One array as a `pyarrow.Array`.
+pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Result<Py<PyAny>, BoundaryError> {
+    let field = Arc::new(Field::new("", array.data_type().clone(), true));
+    Ok(PyArray::new(Arc::new(array), field).to_pyarrow(py)?.unbind())
 }
 
 fn export(

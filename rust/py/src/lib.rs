@@ -5,6 +5,7 @@ mod arrow;
 mod assignment;
 mod error;
 mod hashing;
+mod lists;
 
 /// The list of what Python can call; the prose is in the Python wrappers.
 #[pyo3::pymodule]
@@ -16,4 +17,6 @@ mod _core {
         check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,
         partition_for_bytes, partition_for_key, steps,
     };
+    #[pymodule_export]
+    use crate::lists::{name_lists, pair_lists};
 }

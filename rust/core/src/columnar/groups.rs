@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::types::{ArrowPrimitiveType, Int32Type};
 use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
-use arrow_buffer::OffsetBuffer;
+use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
 use crate::assignors::{Assignor, Given, Group, Lists};
@@ -54,16 +54,32 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
         generations: column::<Int32Array>(members, "generation")?.values().to_vec(),
     };
     let assignment = assignor.assign(&Group::new(&given)?)?;
-    let rows = assignment.topics.len();
-    let offset = |&offset: &usize| i32::try_from(offset).map_err(|_| Error::TooLarge { rows });
-    let offsets: Vec<i32> = assignment.offsets.iter().map(offset).collect::<Result<_>>()?;
+    let offsets = offsets(&assignment.offsets)?;
     let topic: Int32Array = assignment.topics.into_iter().map(u32::cast_signed).collect();
     let int = |name: &str| Field::new(name, Int32Type::DATA_TYPE, false);
     let fields = Fields::from(vec![int("topic"), int("partition")]);
     let partition = Int32Array::from(assignment.partitions);
     let pairs = StructArray::new(fields, vec![Arc::new(topic), Arc::new(partition)], None);
     let item = Arc::new(Field::new("item", pairs.data_type().clone(), false));
-    Ok(ListArray::new(item, OffsetBuffer::new(offsets.into()), Arc::new(pairs), None))
+    Ok(ListArray::new(item, offsets, Arc::new(pairs), None))
+}
+
+/// Lists of numbers as a column; where `valid` says so, a list is a null.
+///
+/// # Errors
+/// [`Error::TooLarge`] for more numbers than Arrow's lists count.
+pub fn list_column(lists: Lists<i32>, valid: Option<&[bool]>) -> Result<ListArray> {
+    let item = Arc::new(Field::new("item", Int32Type::DATA_TYPE, true));
+    let nulls = valid.map(NullBuffer::from).filter(|nulls| nulls.null_count() > 0);
+    let values = Arc::new(Int32Array::from(lists.values));
+    Ok(ListArray::new(item, offsets(&lists.offsets)?, values, nulls))
+}
+
+fn offsets(ends: &[usize]) -> Result<OffsetBuffer<i32>> {
+    let rows = ends.last().copied().unwrap_or(0);
+    let offset = |&end: &usize| i32::try_from(end).map_err(|_| Error::TooLarge { rows });
+    let offsets: Vec<i32> = ends.iter().map(offset).collect::<Result<_>>()?;
+    Ok(OffsetBuffer::new(offsets.into()))
 }
 
 fn batch(array: &dyn Array) -> Result<&StructArray> {

@@ -20,7 +20,7 @@ mod layout;
 mod type_name;
 
 pub use encode::encode;
-pub use groups::assign;
+pub use groups::{assign, list_column};
 pub use hash::{murmur2, partition_for_key};
 pub use keys::key_column;
 pub use layout::KeyColumn;

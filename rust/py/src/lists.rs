@@ -1,0 +1,113 @@
+//! Python's lists of topics, and of topics with partitions, as columns of places: each object is looked at once.
+
+use partwright_core::assignors::Lists;
+use partwright_core::columnar;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
+
+use crate::arrow::to_pyarrow;
+use crate::error::BoundaryError;
+
+/// The columns, or the list and the place in it of the first object that is not what it should be.
+#[derive(IntoPyObject)]
+pub(crate) enum Found {
+    Columns(Vec<Py<PyAny>>),
+    Odd((usize, usize)),
+}
+
+/// Lists of names as lists of places. A name that `numbers` lacks gets the next number there.
+#[pyfunction]
+pub(crate) fn name_lists(
+    lists: &Bound<'_, PyList>,
+    numbers: &Bound<'_, PyDict>,
+) -> Result<Found, BoundaryError> {
+    let (mut names, mut places) = (Names::new(numbers), Lists::default());
+    for (list, given) in lists.iter().enumerate() {
+        for (place, name) in given.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
+            let Some(number) = names.number(&name)? else { return Ok(Found::Odd((list, place))) };
+            places.values.push(number);
+        }
+        places.end();
+    }
+    Ok(Found::Columns(vec![to_pyarrow(lists.py(), columnar::list_column(places, None)?)?]))
+}
+
+/// Lists of pairs of a name and a partition, as lists of places and lists of partitions; no list is a null.
+#[pyfunction]
+pub(crate) fn pair_lists(
+    lists: &Bound<'_, PyList>,
+    numbers: &Bound<'_, PyDict>,
+) -> Result<Found, BoundaryError> {
+    let (mut names, mut places, mut partitions) = (Names::new(numbers), Lists::default(), Lists::default());
+    let mut given_lists = Vec::with_capacity(lists.len());
+    for (list, given) in lists.iter().enumerate() {
+        if !given.is_none() {
+            for (place, pair) in given.cast::<PyList>().map_err(PyErr::from)?.iter().enumerate() {
+                let Some((name, partition)) = two(&pair) else { return Ok(Found::Odd((list, place))) };
+                let (number, partition) = (names.number(&name)?, partition_number(&partition));
+                let (Some(number), Some(partition)) = (number, partition) else {
+                    return Ok(Found::Odd((list, place)));
+                };
+                places.values.push(number);
+                partitions.values.push(partition);
+            }
+        }
+        given_lists.push(!given.is_none());
+        places.end();
+        partitions.end();
+    }
+    let column = |of| to_pyarrow(lists.py(), columnar::list_column(of, Some(&given_lists))?);
+    Ok(Found::Columns(vec![column(places)?, column(partitions)?]))
+}
+
+/// Both of a list or a tuple of two.
+fn two<'py>(pair: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    match (pair.cast::<PyTuple>(), pair.cast::<PyList>()) {
+        (Ok(pair), _) if pair.len() == 2 => Some((pair.get_item(0).ok()?, pair.get_item(1).ok()?)),
+        (_, Ok(pair)) if pair.len() == 2 => Some((pair.get_item(0).ok()?, pair.get_item(1).ok()?)),
+        _ => None,
+    }
+}
+
+/// A partition's number; a bool is none.
+fn partition_number(given: &Bound<'_, PyAny>) -> Option<i32> {
+    let number = if given.is_exact_instance_of::<PyInt>() { given.extract::<i32>().ok() } else { None };
+    number.filter(|&number| number >= 0)
+}
+
+/// The numbers of names, with a short memory of objects: a million pairs often share a few of them.
+struct Names<'a, 'py> {
+    numbers: &'a Bound<'py, PyDict>,
+    recent: Vec<(Option<Bound<'py, PyAny>>, i32)>,
+}
+
+impl<'a, 'py> Names<'a, 'py> {
+    const RECENT: usize = 1 << 12;
+
+    fn new(numbers: &'a Bound<'py, PyDict>) -> Self {
+        Self { numbers, recent: vec![(None, 0); Self::RECENT] }
+    }
+
+    /// A name's number; none where it is no text.
+    fn number(&mut self, name: &Bound<'py, PyAny>) -> PyResult<Option<i32>> {
+        // Objects lie 16 bytes apart and more.
+        let place = (name.as_ptr() as usize >> 4) % Self::RECENT;
+        if let (Some(known), number) = &self.recent[place]
+            && known.is(name)
+        {
+            return Ok(Some(*number));
+        }
+        if !name.is_instance_of::<PyString>() {
+            return Ok(None);
+        }
+        let number = if let Some(number) = self.numbers.get_item(name)? {
+            number.extract()?
+        } else {
+            let number = i32::try_from(self.numbers.len()).unwrap_or(i32::MAX);
+            self.numbers.set_item(name, number)?;
+            number
+        };
+        self.recent[place] = (Some(name.clone()), number);
+        Ok(Some(number))
+    }
+}
