@@ -66,12 +66,8 @@ public final class AssignorAnswers {
     }
 
     private static ObjectNode answer(JsonNode group) {
-        String name = group.get("assignor").asText();
-        ConsumerPartitionAssignor assignor = ASSIGNORS.get(name).get();
-        Map<String, Subscription> subscriptions = new HashMap<>();
-        for (JsonNode member : group.get("members")) {
-            subscriptions.put(member.get("id").asText(), subscription(name, member));
-        }
+        ConsumerPartitionAssignor assignor = assignor(group);
+        Map<String, Subscription> subscriptions = subscriptions(group);
         ObjectNode answer = JSON.createObjectNode();
         try {
             Map<String, Assignment> assigned =
@@ -89,6 +85,19 @@ public final class AssignorAnswers {
             answer.put("error", refused.getClass().getSimpleName());
         }
         return answer;
+    }
+
+    static ConsumerPartitionAssignor assignor(JsonNode group) {
+        return ASSIGNORS.get(group.get("assignor").asText()).get();
+    }
+
+    /** The members in the map that the assignor gets. */
+    static Map<String, Subscription> subscriptions(JsonNode group) {
+        Map<String, Subscription> subscriptions = new HashMap<>();
+        for (JsonNode member : group.get("members")) {
+            subscriptions.put(member.get("id").asText(), subscription(group.get("assignor").asText(), member));
+        }
+        return subscriptions;
     }
 
     /** What a member sends when it joins: its user data is what its own assignor makes of its last assignment. */
@@ -123,7 +132,7 @@ public final class AssignorAnswers {
         return given == null || given.isNull() ? Optional.empty() : Optional.of(given.asText());
     }
 
-    private static Cluster cluster(JsonNode group) {
+    static Cluster cluster(JsonNode group) {
         List<PartitionInfo> partitions = new ArrayList<>();
         Map<String, Node> nodes = new HashMap<>();
         group.get("topics").properties().forEach(topic -> {

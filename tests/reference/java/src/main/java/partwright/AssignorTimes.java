@@ -1,0 +1,81 @@
+// Times Kafka's own assignors, turn by turn with a rival: a group of JSON in, then each empty line is another turn.
+package partwright;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.zip.CRC32;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupSubscription;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * A line with a group, as {@link AssignorAnswers} reads it, has the checksum of the answer's lines `member, topic,
+ * partition` for an answer, so that a rival can show that it does the same work. Each empty line after it has the
+ * nanoseconds of one more `assign`, whose cluster and subscriptions are there already.
+ */
+public final class AssignorTimes {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final JsonNode group;
+    private final Map<String, Subscription> subscriptions;
+    private final Cluster cluster;
+
+    private AssignorTimes(JsonNode group) {
+        this.group = group;
+        this.subscriptions = AssignorAnswers.subscriptions(group);
+        this.cluster = AssignorAnswers.cluster(group);
+    }
+
+    /** Reads standard input to its end. */
+    public static void main(String[] args) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        AssignorTimes current = null;
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            if (line.isEmpty()) {
+                // An assignor that has answered before remembers a generation: each turn has a new one.
+                ConsumerPartitionAssignor assignor = AssignorAnswers.assignor(current.group);
+                current.rewind();
+                long began = System.nanoTime();
+                current.assign(assignor);
+                System.out.println(System.nanoTime() - began);
+            } else {
+                current = new AssignorTimes(JSON.readTree(line));
+                System.out.println(current.checksum());
+            }
+        }
+    }
+
+    /** What members send is read to its end by each turn. */
+    private void rewind() {
+        for (Subscription subscription : subscriptions.values()) {
+            if (subscription.userData() != null) {
+                subscription.userData().rewind();
+            }
+        }
+    }
+
+    private Map<String, Assignment> assign(ConsumerPartitionAssignor assignor) {
+        return assignor.assign(cluster, new GroupSubscription(subscriptions)).groupAssignment();
+    }
+
+    private long checksum() {
+        Map<String, Assignment> assigned = assign(AssignorAnswers.assignor(group));
+        CRC32 sum = new CRC32();
+        for (JsonNode member : group.get("members")) {
+            String id = member.get("id").asText();
+            for (TopicPartition partition : assigned.get(id).partitions()) {
+                String line = id + "\t" + partition.topic() + "\t" + partition.partition() + "\n";
+                sum.update(line.getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        return sum.getValue();
+    }
+}
