@@ -1,13 +1,19 @@
-"""kafka-python's consumers with Kafka's own assignors: what each member of a real group gets is what we say."""
+"""Real groups of Kafka's own consumers, kafka-python's, confluent-kafka's and of several: each gets what we say."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 import pytest
+from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
 import partwright as pw
@@ -15,58 +21,219 @@ from partwright.kafka.assignors import kafka_python_assignor
 from partwright.kafka.topics import create_topic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from partwright.kafka import EmbeddedKafka
 
-pytestmark = [pytest.mark.slow, pytest.mark.broker]
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
 
+REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 PARTITIONS = {"orders": 7, "users": 5}
+GROUPS = [
+    *[(assignor, "java java java") for assignor in ("range", "roundrobin", "sticky", "cooperative-sticky")],
+    *[
+        (assignor, "kafka-python " * 3)
+        for assignor in ("range", "roundrobin", "sticky", "cooperative-sticky")
+    ],
+    *[(assignor, "confluent-kafka " * 3) for assignor in ("range", "roundrobin")],
+    # The first leads, and leaves at the end.
+    *[(assignor, "java kafka-python confluent-kafka") for assignor in ("range", "roundrobin")],
+    *[(assignor, "confluent-kafka java kafka-python") for assignor in ("range", "roundrobin")],
+    *[(assignor, "java kafka-python java") for assignor in ("sticky", "cooperative-sticky")],
+    *[(assignor, "kafka-python java kafka-python") for assignor in ("sticky", "cooperative-sticky")],
+]
 PATIENCE_S = 90
+CLASSES = {
+    "range": "RangeAssignor",
+    "roundrobin": "RoundRobinAssignor",
+    "sticky": "StickyAssignor",
+    "cooperative-sticky": "CooperativeStickyAssignor",
+}
+# Who is asked to rejoin hears of it with its next heartbeat.
+HEARTBEAT_MS = 300
+SESSION_MS = 10_000
+
+Pair = tuple[str, int]
 
 
-class Reader:
+class Reader(Protocol):
+    """A member of a group."""
+
+    failed: object
+
+    @property
+    def id(self) -> str:
+        """Its member id, once it has joined."""
+
+    @property
+    def partitions(self) -> set[Pair]:
+        """What it reads."""
+
+    def leave(self) -> None:
+        """Leave the group."""
+
+
+class _Polling:
     """A consumer that polls in a thread of its own, as its clients do."""
 
-    def __init__(self, servers: str, group: str, topics: list[str], assignor: str) -> None:
-        self._consumer = KafkaConsumer(
-            *topics,
-            bootstrap_servers=servers,
-            group_id=group,
-            partition_assignment_strategy=[kafka_python_assignor(assignor)],
-            heartbeat_interval_ms=300,
-            session_timeout_ms=10_000,
-        )
+    def __init__(self, consumer: Any, poll_arguments: dict[str, Any]) -> None:
+        self.consumer = consumer
+        self.failed: object = None
+        self.id = ""
+        self.partitions: set[Pair] = set()
+        self._arguments = poll_arguments
         self._ends = threading.Event()
-        self.failed: BaseException | None = None
         self._thread = threading.Thread(target=self._poll, daemon=True)
         self._thread.start()
 
     def _poll(self) -> None:
         try:
             while not self._ends.is_set():
-                self._consumer.poll(timeout_ms=100)
-            self._consumer.close()
+                self.consumer.poll(**self._arguments)
+                self.seen()
+            self.consumer.close()
         except BaseException as error:  # noqa: BLE001 - the test says what it was
             self.failed = error
 
-    @property
-    def id(self) -> str:
-        """Its member id, once it has joined."""
-        return str(self._consumer._coordinator._generation.member_id)
+    def seen(self) -> None:
+        """Note what it is and has, in the thread that polls: confluent-kafka's client may stand still in another."""
+        self.partitions = {(each.topic, each.partition) for each in self.consumer.assignment()}
+        self.id = self.member_id()
 
-    @property
-    def partitions(self) -> set[tuple[str, int]]:
-        """What it reads."""
-        return {(each.topic, each.partition) for each in self._consumer.assignment()}
+    def member_id(self) -> str:
+        raise NotImplementedError
 
     def leave(self) -> None:
-        """Leave the group."""
         self._ends.set()
         self._thread.join(PATIENCE_S)
 
 
+class KafkaPython(_Polling):
+    """kafka-python's consumer with Kafka's own assignors."""
+
+    def __init__(self, servers: str, group: str, topics: Sequence[str], assignor: str) -> None:
+        consumer = KafkaConsumer(
+            *topics,
+            bootstrap_servers=servers,
+            group_id=group,
+            partition_assignment_strategy=[kafka_python_assignor(assignor)],
+            heartbeat_interval_ms=HEARTBEAT_MS,
+            session_timeout_ms=SESSION_MS,
+        )
+        super().__init__(consumer, {"timeout_ms": 100})
+
+    def member_id(self) -> str:
+        return str(self.consumer._coordinator._generation.member_id)
+
+
+class Confluent(_Polling):
+    """confluent-kafka's consumer, with the assignors that it shares with Java, or the broker's."""
+
+    def __init__(self, servers: str, group: str, topics: Sequence[str], assignor: str) -> None:
+        settings: dict[str, Any] = {"bootstrap.servers": servers, "group.id": group}
+        if assignor == "uniform":
+            settings |= {"group.protocol": "consumer", "group.remote.assignor": assignor}
+        else:
+            settings |= {
+                "partition.assignment.strategy": assignor,
+                "heartbeat.interval.ms": HEARTBEAT_MS,
+                "session.timeout.ms": SESSION_MS,
+            }
+        consumer = Consumer(settings)
+        consumer.subscribe(list(topics))
+        super().__init__(consumer, {"timeout": 0.1})
+
+    def member_id(self) -> str:
+        return self.consumer.memberid() or ""
+
+
+class JavaMembers:
+    """The process of `partwright.GroupMembers`, in which Kafka's own consumers live."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        # The program is this project's own.
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self.said: dict[str, dict[str, Any]] = {}
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            said = json.loads(line)
+            self.said[said.get("name", "ids")] = said
+
+    def tell(self, what: dict[str, Any]) -> None:
+        """Tell the process to do something."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{json.dumps(what)}\n")
+        self._process.stdin.flush()
+
+    def end(self) -> None:
+        """All leave, and the process ends."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(PATIENCE_S)
+
+
+class Java:
+    """Kafka's own consumer."""
+
+    made = 0
+
+    def __init__(
+        self, members: JavaMembers, servers: str, group: str, topics: Sequence[str], assignor: str
+    ) -> None:
+        Java.made += 1
+        self._members, self._name = members, f"java-{Java.made}"
+        config: dict[str, Any] = {"bootstrap.servers": servers, "group.id": group}
+        if assignor == "uniform":
+            config |= {"group.protocol": "consumer", "group.remote.assignor": assignor}
+        else:
+            config |= {
+                "partition.assignment.strategy": f"org.apache.kafka.clients.consumer.{CLASSES[assignor]}",
+                "heartbeat.interval.ms": HEARTBEAT_MS,
+                "session.timeout.ms": SESSION_MS,
+            }
+        members.tell({"join": self._name, "topics": list(topics), "config": config})
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        return self._members.said.get(self._name, {})
+
+    @property
+    def failed(self) -> object:
+        """What its client threw."""
+        return self._said.get("failed")
+
+    @property
+    def id(self) -> str:
+        return self._said.get("id", "")
+
+    @property
+    def partitions(self) -> set[Pair]:
+        return {(topic, partition) for topic, partition in self._said.get("partitions", [])}
+
+    def leave(self) -> None:
+        self._members.tell({"leave": self._name})
+
+
+@pytest.fixture(scope="module")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaMembers]:
+    sys.path.insert(0, str(REFERENCE))
+    from builds import build_java
+
+    sys.path.remove(str(REFERENCE))
+    members = JavaMembers([*build_java(tmp_path_factory.mktemp("reference")), "partwright.GroupMembers"])
+    yield members
+    members.end()
+
+
 def expected(
-    topics: dict[str, int], ids: list[str], assignor: str, before: dict[str, list[tuple[str, int]]]
-) -> dict[str, list[tuple[str, int]]]:
+    topics: dict[str, int], ids: list[str], assignor: str, before: dict[str, list[Pair]]
+) -> dict[str, list[Pair]]:
     """What the group settles on: cooperative members need a second rebalance."""
     while True:
         members: list[dict[str, Any]] = [{"id": each, "topics": sorted(topics)} for each in ids]
@@ -79,31 +246,44 @@ def expected(
         before = found
 
 
-@pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "cooperative-sticky"])
-def test_a_group_gets_what_the_java_client_would_give_it(assignor: str, broker: EmbeddedKafka) -> None:
+@pytest.mark.parametrize(("assignor", "clients"), GROUPS)
+def test_each_member_of_a_real_group_gets_what_we_say(
+    assignor: str, clients: str, broker: EmbeddedKafka, java: JavaMembers
+) -> None:
+    made: dict[str, Callable[..., Reader]] = {
+        "java": partial(Java, java),
+        "kafka-python": KafkaPython,
+        "confluent-kafka": Confluent,
+    }
     tag = uuid4().hex[:8]
     topics = {f"{name}-{tag}": count for name, count in PARTITIONS.items()}
     for name, count in topics.items():
         create_topic(broker.bootstrap_servers, name, count)
     readers: list[Reader] = []
-    given: dict[str, list[tuple[str, int]]] = {}
+    given: dict[str, list[Pair]] = {}
     try:
-        for step in ("join", "join", "join", "leave"):
-            if step == "join":
-                readers.append(Reader(broker.bootstrap_servers, f"group-{tag}", sorted(topics), assignor))
-            else:
+        for step in [*clients.split(), "leave"]:
+            if step == "leave":
                 readers.pop(0).leave()
-            until = time.monotonic() + PATIENCE_S
-            while True:
-                assert [each.failed for each in readers] == [None] * len(readers)
-                ids = [each.id for each in readers]
-                wanted = expected(topics, ids, assignor, given) if all(ids) else {}
-                got = {each.id: each.partitions for each in readers}
-                if got == {name: set(pairs) for name, pairs in wanted.items()}:
-                    break
-                assert time.monotonic() < until, (step, got, wanted)
-                time.sleep(0.2)
-            given = wanted
+            else:
+                readers.append(made[step](broker.bootstrap_servers, f"group-{tag}", sorted(topics), assignor))
+            given = _settled(step, readers, lambda ids: expected(topics, ids, assignor, given))  # noqa: B023
     finally:
         for each in readers:
             each.leave()
+
+
+def _settled(
+    step: str, readers: list[Reader], wanted_of: Callable[[list[str]], dict[str, list[Pair]]]
+) -> dict[str, list[Pair]]:
+    """What members were to get, once they have got it."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        assert [each.failed for each in readers] == [None] * len(readers)
+        ids = [each.id for each in readers]
+        wanted = wanted_of(ids) if all(ids) else {}
+        got = {each.id: each.partitions for each in readers}
+        if got == {name: set(pairs) for name, pairs in wanted.items()}:
+            return wanted
+        assert time.monotonic() < until, (step, got, wanted)
+        time.sleep(0.2)

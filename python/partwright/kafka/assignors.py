@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from partwright.assignment import assign, assignors
 from partwright.errors import MissingExtraError, PartwrightError
+from partwright.kafka import user_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +63,15 @@ def kafka_python_assignor(name: str) -> Any:  # noqa: ANN401 - kafka-python publ
         ) from error
 
     class Assignor(protocol):  # type: ignore[misc, valid-type]
+        @classmethod
+        def _metadata(cls, topics: Any, owned: Any, generation: int = -1) -> Any:  # noqa: ANN401
+            """See kafka-python's `StickyPartitionAssignor`, the one that sends user data of its own form."""
+            subscription = super()._metadata(topics, owned, generation)
+            if name == "sticky" and owned is not None:
+                pairs = [(each.topic, each.partition) for each in owned]
+                subscription.user_data = user_data.encode(pairs, generation)
+            return subscription
+
         def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:  # noqa: ANN401
             """See kafka-python's `AbstractPartitionAssignor`."""
             topics = {topic for member in members for topic in member.metadata.topics}
@@ -82,7 +92,11 @@ def _member(protocol: Any, member: Any) -> dict[str, Any]:  # noqa: ANN401 - kaf
         "topics": list(member.metadata.topics),
         "instance_id": member.group_instance_id,
     }
-    if hasattr(protocol, "parse_member_metadata"):
+    if protocol.name == "sticky":
+        sent = user_data.decode(member.metadata.user_data)
+        if sent is not None:
+            found |= {"owned": sent[0], "generation": sent[1]}
+    elif hasattr(protocol, "parse_member_metadata"):
         owned = protocol.parse_member_metadata(member.metadata)
         # A member that sends nothing has neither.
         if owned.partitions or owned.generation >= 0:
