@@ -36,6 +36,7 @@ MODULES = [
     "partwright.point_reads",
     "partwright.polars",
     "partwright.kafka.partitioners",
+    "partwright.kafka.user_data",
     "partwright.spark.errors",
     "partwright.cli.options",
     "partwright.pipeline.settings",

@@ -20,8 +20,8 @@ def encode(owned: Iterable[tuple[str, int]], generation: int) -> bytes:
     """Partitions by topic, and the generation in which they were given.
 
     Examples:
-        >>> encode([("t", 2)], 5).hex(" ", 4)
-        '00000001 00017400 00000100 00000200 000005'
+        >>> encode([("t", 2)], 5).hex()
+        '00000001000174000000010000000200000005'
     """
     topics: dict[str, list[int]] = {}
     for topic, partition in owned:
