@@ -35,6 +35,7 @@ MODULES = [
     "partwright.java",
     "partwright.point_reads",
     "partwright.polars",
+    "partwright.quotas",
     "partwright.kafka.partitioners",
     "partwright.kafka.user_data",
     "partwright.spark.errors",

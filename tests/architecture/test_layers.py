@@ -191,6 +191,7 @@ def test_imports_are_told_apart() -> None:
                 "contract.py",
                 "point_reads.py",
                 "kafka/records.py",
+                "quotas.py",
                 # Who takes Ctrl-C.
                 "cli/reading.py",
             },
@@ -255,6 +256,7 @@ ARROWS: dict[str, set[str]] = {
     "group": {"_core", "errors"},
     "assignment": {"_core", "group", "errors"},
     "comparison": {"assignment", "group", "errors"},
+    "quotas": {"errors"},
     "polars": {"hashing", "errors"},
     "java": {"errors"},
     "jars": {"errors", "folders"},
@@ -275,6 +277,7 @@ ARROWS: dict[str, set[str]] = {
         "observed",
         "placement",
         "point_reads",
+        "quotas",
         "shown",
         "skew",
     },

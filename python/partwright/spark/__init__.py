@@ -18,6 +18,14 @@ from partwright.spark.audits import check, check_copartition, fingerprint, resiz
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence
 from partwright.spark.layout import copartition, kafka_layout
+from partwright.spark.quotas import (
+    max_quota,
+    min_quota,
+    over_max_quota,
+    range_length,
+    range_start,
+    under_min_quota,
+)
 from partwright.spark.session import session
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
@@ -31,10 +39,16 @@ __all__ = [
     "fingerprint",
     "first_sentence",
     "kafka_layout",
+    "max_quota",
+    "min_quota",
     "murmur2",
+    "over_max_quota",
     "partition_for_key",
+    "range_length",
+    "range_start",
     "register",
     "resize",
     "session",
+    "under_min_quota",
     "with_partition",
 ]

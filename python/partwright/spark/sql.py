@@ -1,4 +1,4 @@
-"""SQL functions over the same core: `kafka_partition` and `kafka_murmur2`.
+"""SQL functions over the same core: `kafka_partition` and `kafka_murmur2`; those of quotas are in `quotas.py`.
 
 What is constant for a Python column arrives here row by row, as SQL's arguments may differ by row: rows are
 grouped by these, and each group is one call.
@@ -19,6 +19,7 @@ from pyspark.sql.types import IntegerType
 
 from partwright import hashing
 from partwright.errors import PartwrightError
+from partwright.spark.quotas import SQL_FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,9 @@ def register(spark: SparkSession) -> None:
       an int, null where the key is null.
     - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the
       key is null.
+    - `kafka_min_quota(partitions, members)`, `kafka_max_quota`, `kafka_under_min_quota(owned, partitions, members)`,
+      `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as
+      `partwright.quotas` has them; null where an argument is null.
 
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.
@@ -52,8 +56,9 @@ def register(spark: SparkSession) -> None:
         >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]  # doctest: +SKIP
         10
     """
-    for function in (kafka_partition, kafka_murmur2):
-        spark.udf.register(function.__name__, arrow_udf(function, IntegerType()))
+    of_keys = ((kafka_partition, IntegerType()), (kafka_murmur2, IntegerType()))
+    for function, returns in (*of_keys, *SQL_FUNCTIONS):
+        spark.udf.register(function.__name__, arrow_udf(function, returns))
 
 
 # Spark looks for exactly `pa.Array` in these annotations, also where an argument may be left out.

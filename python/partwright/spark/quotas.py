@@ -1,0 +1,195 @@
+"""The assignors' arithmetic of `partwright.quotas` as Spark columns and as SQL functions.
+
+The columns are marked as nondeterministic and the SQL functions are not: `partwright.spark.columns` and
+`partwright.spark.sql` say why.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import pyarrow as pa  # noqa: TC002 - Spark reads the UDFs' annotations as it makes them
+from pyspark.sql import Column
+from pyspark.sql import functions as sf
+from pyspark.sql.types import BooleanType, IntegerType
+
+from partwright import quotas
+from partwright.spark.columns import as_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql.types import DataType
+
+__all__ = [
+    "SQL_FUNCTIONS",
+    "max_quota",
+    "min_quota",
+    "over_max_quota",
+    "range_length",
+    "range_start",
+    "under_min_quota",
+]
+
+Numbers: TypeAlias = str | int | Column
+"""A column, by name or as a Column, or one number for all rows."""
+
+
+def min_quota(partitions: Numbers, members: Numbers) -> Column:
+    """What every member has at least of so many partitions; see `partwright.quotas.min_quota`.
+
+    Args:
+        partitions: How many partitions there are: a column's name, a Column or a number.
+        members: How many members share them, likewise.
+
+    Returns:
+        An int column, null where one of them is null.
+
+    Raises:
+        PartwrightError: A number is out of range: at once. As Spark's `PythonException`, when a job runs: a column's
+            value is; `partwright.spark.first_sentence` finds the sentence in it.
+
+    Examples:
+        >>> groups.select(min_quota("partitions", "members"))  # doctest: +SKIP
+        DataFrame[min_quota(partitions, members): int]
+    """
+    return _column(quotas.min_quota, IntegerType(), partitions, members)
+
+
+def max_quota(partitions: Numbers, members: Numbers) -> Column:
+    """What no member has more of; see `partwright.quotas.max_quota`.
+
+    Args:
+        partitions: See `min_quota`.
+        members: See `min_quota`.
+
+    Returns:
+        As `min_quota` does.
+
+    Raises:
+        PartwrightError: As `min_quota` does.
+    """
+    return _column(quotas.max_quota, IntegerType(), partitions, members)
+
+
+def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
+    """Whether a member is to get more; see `partwright.quotas.under_min_quota`.
+
+    Args:
+        owned: How many partitions the member has: a column's name, a Column or a number.
+        partitions: See `min_quota`.
+        members: See `min_quota`.
+
+    Returns:
+        A boolean column, null where one of them is null.
+
+    Raises:
+        PartwrightError: As `min_quota` does.
+    """
+    return _column(quotas.under_min_quota, BooleanType(), owned, partitions, members)
+
+
+def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
+    """Whether a member is to lose some; see `partwright.quotas.over_max_quota`.
+
+    Args:
+        owned: See `under_min_quota`.
+        partitions: See `min_quota`.
+        members: See `min_quota`.
+
+    Returns:
+        As `under_min_quota` does.
+
+    Raises:
+        PartwrightError: As `min_quota` does.
+    """
+    return _column(quotas.over_max_quota, BooleanType(), owned, partitions, members)
+
+
+def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Column:
+    """The first partition that `RangeAssignor` gives to a member; see `partwright.quotas.range_start`.
+
+    Args:
+        index: The member's place among the topic's readers, from 0: a column's name, a Column or a number.
+        partitions: See `min_quota`.
+        members: See `min_quota`.
+
+    Returns:
+        As `min_quota` does.
+
+    Raises:
+        PartwrightError: As `min_quota` does.
+    """
+    return _column(quotas.range_start, IntegerType(), index, partitions, members)
+
+
+def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Column:
+    """How many partitions `RangeAssignor` gives to a member; see `partwright.quotas.range_length`.
+
+    Args:
+        index: See `range_start`.
+        partitions: See `min_quota`.
+        members: See `min_quota`.
+
+    Returns:
+        As `min_quota` does.
+
+    Raises:
+        PartwrightError: As `min_quota` does.
+    """
+    return _column(quotas.range_length, IntegerType(), index, partitions, members)
+
+
+# Spark looks for exactly `pa.Array` in these annotations.
+def kafka_min_quota(partitions: pa.Array, members: pa.Array) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    return quotas.min_quota(partitions, members)
+
+
+def kafka_max_quota(partitions: pa.Array, members: pa.Array) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    return quotas.max_quota(partitions, members)
+
+
+def kafka_under_min_quota(owned: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    return quotas.under_min_quota(owned, partitions, members)
+
+
+def kafka_over_max_quota(owned: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    return quotas.over_max_quota(owned, partitions, members)
+
+
+def kafka_range_start(index: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    return quotas.range_start(index, partitions, members)
+
+
+def kafka_range_length(index: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
+    """The SQL function of this name, over one batch."""
+    return quotas.range_length(index, partitions, members)
+
+
+SQL_FUNCTIONS: tuple[tuple[Callable[..., Any], DataType], ...] = (
+    (kafka_min_quota, IntegerType()),
+    (kafka_max_quota, IntegerType()),
+    (kafka_under_min_quota, BooleanType()),
+    (kafka_over_max_quota, BooleanType()),
+    (kafka_range_start, IntegerType()),
+    (kafka_range_length, IntegerType()),
+)
+
+
+def _column(function: Callable[..., Any], returns: DataType, *given: Numbers) -> Column:
+    # A wrong number is refused before a job; a column stands for numbers that fit.
+    function(*(None if isinstance(each, (str, Column)) else each for each in given))
+    cols = [as_column(each) if isinstance(each, (str, Column)) else sf.lit(each) for each in given]
+
+    def called(*columns: pa.Array) -> pa.Array:
+        return function(*columns)
+
+    # Spark names the column after the function.
+    called.__name__ = function.__name__
+    udf = sf.arrow_udf(called, returns)  # type: ignore[attr-defined]  # made as its module is imported
+    return cast("Column", udf.asNondeterministic()(*cols))
