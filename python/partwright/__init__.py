@@ -43,6 +43,7 @@ from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingE
 
 if TYPE_CHECKING:
     from partwright.assignment import assign
+    from partwright.grouped import assign_groups
     from partwright.hashing import encode, murmur2, partition_for_key
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "MissingExtraError",
     "PartwrightError",
     "assign",
+    "assign_groups",
     "check_contract",
     "clients",
     "contract",
@@ -66,6 +68,7 @@ if not TYPE_CHECKING:
     # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
     _OF_COLUMNS = {
         "assign": "partwright.assignment",
+        "assign_groups": "partwright.grouped",
         "encode": "partwright.hashing",
         "murmur2": "partwright.hashing",
         "partition_for_key": "partwright.hashing",

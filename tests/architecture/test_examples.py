@@ -19,6 +19,7 @@ MODULES = [
     "partwright.comparison",
     "partwright.assignment",
     "partwright.group",
+    "partwright.grouped",
     "partwright.audit.columns",
     "partwright.audit.copartition",
     "partwright.audit.fingerprint",

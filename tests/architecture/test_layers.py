@@ -179,6 +179,7 @@ def test_imports_are_told_apart() -> None:
                 "_arrow.py",
                 "assignment.py",
                 "group.py",
+                "grouped.py",
                 "hashing.py",
                 "clients.py",
                 "spark/",
@@ -256,6 +257,7 @@ ARROWS: dict[str, set[str]] = {
     "group": {"_core", "errors"},
     "assignment": {"_core", "group", "errors"},
     "comparison": {"assignment", "group", "errors"},
+    "grouped": {"assignment", "group", "errors"},
     "quotas": {"errors"},
     "polars": {"hashing", "errors"},
     "java": {"errors"},
@@ -269,7 +271,10 @@ ARROWS: dict[str, set[str]] = {
     "audit": {"hashing", "clients", "errors", "files", "heavy", "placement", "observed", "shown"},
     "placement": {"hashing", "errors", "files", "heavy", "observed", "salting", "shown", "skew"},
     "spark": {
+        "assignment",
         "audit",
+        "group",
+        "grouped",
         "hashing",
         "errors",
         "jars",
@@ -304,7 +309,7 @@ ARROWS: dict[str, set[str]] = {
         "jars",
         "java",
     },
-    "__init__": {"assignment", "clients", "contract", "hashing", "errors"},
+    "__init__": {"assignment", "clients", "contract", "grouped", "hashing", "errors"},
     "__main__": {"cli"},
 }
 

@@ -17,6 +17,7 @@ from partwright.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence
+from partwright.spark.groups import assign
 from partwright.spark.layout import copartition, kafka_layout
 from partwright.spark.quotas import (
     max_quota,
@@ -31,6 +32,7 @@ from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
 
 __all__ = [
+    "assign",
     "assign_json",
     "check",
     "check_copartition",

@@ -1,0 +1,204 @@
+"""Thousands of consumer groups assigned on the cluster: who reads what in each, as a table.
+
+Spark brings a group's members together and puts them in order; a batch of groups then crosses to Python at once, as
+Arrow's nested columns, through an `arrow_udf`. `applyInArrow` calls Python once a group, which takes three times as
+long for small groups, and `mapInArrow` asks for pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as sf
+from pyspark.sql.types import (
+    ArrayType,
+    ByteType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from partwright.assignment import assign_group, assignors
+from partwright.errors import PartwrightError
+from partwright.group import Group
+from partwright.grouped import OPTIONAL, Topics, assign_sorted
+from partwright.spark.columns import as_column
+from partwright.spark.schema import type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+__all__ = ["assign"]
+
+_WHOLE = (ByteType, ShortType, IntegerType, LongType)
+_NO_TOPICS = "array<struct<topic: string, partitions: int>>"
+_PAIR = StructType(
+    [
+        StructField("member", StringType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("position", IntegerType()),
+    ]
+)
+
+
+def assign(
+    members: DataFrame,
+    topics: Mapping[str, int] | DataFrame,
+    assignor: str = "range",
+    *,
+    order_by: str | Column | Sequence[str | Column],
+) -> DataFrame:
+    """Who reads what in each of many consumer groups, as `partwright.assign` says of one.
+
+    Args:
+        members: A row for each member of each group: `group` (of any type that Spark groups by), `member` (its id),
+            `topics` (array<string>) and, where they are known, `owned` (array<struct<topic: string, partition: int>>),
+            `generation`, `instance_id` and `rack`. Other columns are not looked at.
+        topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
+            `racks` (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a
+            column `group` each group has its own topics; without one the table is collected at once.
+        assignor: See `partwright.assign`.
+        order_by: The column or columns by which a group's members are put into Java's map, unique in each group: ties
+            between members hang on it, and a table of Spark has no order of its own. A real leader's order is that of
+            its JoinGroup response; `"member"` is an order where none is known.
+
+    Returns:
+        A table of `group`, `member`, `topic`, `partition` and `position`, the place in the member's list, which is in
+        Kafka's order. Who reads nothing has no row.
+
+    Raises:
+        PartwrightError: A column is not there or of another type, there is no such assignor, a table is a stream: at
+            once. As Spark's `PythonException`, when a job runs: members that are equal in `order_by`, a group that is
+            not as it should be, or Kafka's own assignor throws. The sentence names the group;
+            `partwright.spark.first_sentence` finds it.
+
+    Examples:
+        >>> members.columns  # doctest: +SKIP
+        ['group', 'member', 'topics', 'joined']
+        >>> assign(members, {"orders": 12}, "sticky", order_by="joined")  # doctest: +SKIP
+        DataFrame[group: string, member: string, topic: string, partition: int, position: int]
+    """
+    if assignor not in assignors():
+        assign_group(Group.of({}, ()), assignor)
+    given = ["member", "topics", *(name for name in OPTIONAL if name in members.columns)]
+    _check(members, "members", ["group", *given])
+    order = _order(members, order_by)
+    sent = sf.struct(order.alias("order"), *(sf.col(name) for name in given))
+    grouped = members.groupBy("group").agg(
+        sf.sort_array(sf.collect_list(sent)).alias("members"),
+        (sf.size(sf.collect_set(order)) < sf.count("*")).alias("tied"),
+    )
+    shared = None
+    if isinstance(topics, Mapping):
+        shared = Topics(topics)
+    elif "group" in _check(topics, "topics", ["topic", "partitions"]):
+        of_topics = sf.sort_array(sf.collect_list(sf.struct(*_of_topics(topics)))).alias("of_topics")
+        grouped = grouped.join(topics.groupBy("group").agg(of_topics), "group", "left")
+    else:
+        shared = Topics.of_rows(topics.select(*_of_topics(topics)).orderBy("topic").toArrow().to_pylist())
+    own = sf.lit(None).cast(_NO_TOPICS) if shared is not None else sf.col("of_topics")
+    # What it was sorted by has done its work, and Arrow need not have a type for it.
+    rows = sf.transform("members", lambda member: member.dropFields("order"))
+    assigned = _udf(assignor, shared)(sf.col("group").cast("string"), sf.col("tied"), rows, own)
+    return grouped.select("group", assigned.alias("assigned")).select("group", sf.inline("assigned"))
+
+
+def _udf(assignor: str, shared: Topics | None) -> Any:  # noqa: ANN401 - PySpark has no type for it
+    def assigned(group: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
+        for name, is_tied in zip(group.to_pylist(), tied.to_pylist(), strict=True):
+            if name is None:
+                raise PartwrightError("members: a row is of no group, its group is null")
+            if is_tied:
+                raise PartwrightError(
+                    f"group {name!r}: two members are equal in order_by, and ties between members hang on their "
+                    "order: name columns that are unique in a group"
+                )
+        flat = members.flatten()
+        table = pa.table(dict(zip((field.name for field in flat.type), flat.flatten(), strict=True)))
+
+        def of_group(place: int) -> Topics:
+            return Topics.of_rows(topics[place].as_py() or ()) if shared is None else shared
+
+        counts = pc.list_value_length(members).to_pylist()
+        found = assign_sorted(group.to_pylist(), counts, table, of_group, assignor)
+        member = table["member"].combine_chunks().cast(pa.string()).take(found.reader)
+        columns = [member, found.topic, found.partition, found.position]
+        return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
+
+    udf = sf.arrow_udf(assigned, ArrayType(_PAIR))  # type: ignore[attr-defined]  # made as its module is imported
+    return udf.asNondeterministic()
+
+
+def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) -> Column:
+    given = order_by if isinstance(order_by, (list, tuple)) else [order_by]
+    cols = [cast("str | Column", col) for col in given]
+    if not cols:
+        raise PartwrightError("order_by is empty: name the columns by which a group's members are ordered")
+    for col in cols:
+        if isinstance(col, str):
+            type_of(members, col, "order_by")
+    return sf.struct(*(as_column(col, "order_by").alias(f"by_{place}") for place, col in enumerate(cols)))
+
+
+def _of_topics(topics: DataFrame) -> list[str]:
+    return ["topic", "partitions", *(["racks"] if "racks" in topics.columns else [])]
+
+
+def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
+    """Refuse a table that lacks a column or has it of another type; otherwise its columns."""
+    if not hasattr(df, "isStreaming"):
+        raise PartwrightError(
+            f"{name} is a DataFrame of Spark, not {type(df).__name__}: partwright.assign_groups takes other tables"
+        )
+    if df.isStreaming:
+        raise PartwrightError(
+            f"{name} is a stream, and a group is assigned as a whole: assign each of its batches in foreachBatch"
+        )
+    for column in columns:
+        kind = type_of(df, column, name)
+        told, is_it = _TYPES.get(column, ("", lambda _: True))
+        if not is_it(kind):
+            raise PartwrightError(f"the column {column} is {told}, not {kind.simpleString()}")
+    return list(df.columns)
+
+
+def _is_text(kind: DataType) -> bool:
+    return isinstance(kind, StringType)
+
+
+def _is_whole(kind: DataType) -> bool:
+    return isinstance(kind, _WHOLE)
+
+
+def _is_texts(kind: DataType) -> bool:
+    return isinstance(kind, ArrayType) and _is_text(kind.elementType)
+
+
+def _is_pairs(kind: DataType) -> bool:
+    return (
+        isinstance(kind, ArrayType)
+        and isinstance(kind.elementType, StructType)
+        and {"topic", "partition"} <= set(kind.elementType.names)
+    )
+
+
+_TYPES = {
+    "member": ("string", _is_text),
+    "topics": ("array<string>", _is_texts),
+    "owned": ("array<struct<topic: string, partition: int>>", _is_pairs),
+    "generation": ("int", _is_whole),
+    "instance_id": ("string", _is_text),
+    "rack": ("string", _is_text),
+    "topic": ("string", _is_text),
+    "partitions": ("int", _is_whole),
+}

@@ -1,0 +1,175 @@
+"""Ten thousand groups on Spark are each what `assign` says of it; what is no such table is refused."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import functions as sf
+
+import partwright as pw
+from partwright import spark as pws
+from partwright.assignment import assignors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+
+    Table = Callable[[pa.Table], DataFrame]
+
+TOPICS = {f"t{number}": number % 13 for number in range(60)}
+
+
+def groups(count: int) -> list[dict[str, Any]]:
+    """Members of so many groups, in the order in which they joined."""
+    draw = random.Random(20)
+    rows = []
+    for number in range(count):
+        subscribed = draw.sample(list(TOPICS), draw.randint(1, 4))
+        for _ in range(draw.randint(1, 6)):
+            owned = [{"topic": topic, "partition": at} for topic in subscribed for at in range(TOPICS[topic])]
+            rows.append(
+                {
+                    "group": f"group-{number}",
+                    "member": f"c-{draw.randrange(10**9)}",
+                    "topics": subscribed if draw.random() < 0.8 else subscribed[:1],
+                    "owned": draw.sample(owned, len(owned) // 3) if draw.random() < 0.5 else None,
+                    "generation": number % 3 or None,
+                    "instance_id": f"i-{draw.random()}" if draw.random() < 0.1 else None,
+                    "joined": len(rows),
+                }
+            )
+    return rows
+
+
+def by_group(table: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for group, *row in zip(*table.to_pydict().values(), strict=True):
+        found.setdefault(group, []).append(tuple(row))
+    return found
+
+
+def test_ten_thousand_groups_are_what_assign_says_of_each(table: Table) -> None:
+    rows = groups(10_000)
+    of_group: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        fields = ("topics", "generation", "instance_id")
+        member = {"id": row["member"], **{name: row[name] for name in fields}}
+        if row["owned"] is not None:
+            member["owned"] = [(pair["topic"], pair["partition"]) for pair in row["owned"]]
+        of_group.setdefault(row["group"], []).append(member)
+    members = table(pa.Table.from_pylist(rows)).orderBy(sf.rand(3))
+    for assignor in assignors():
+        found = pws.assign(members, TOPICS, assignor, order_by="joined")
+        assert found.dtypes == [
+            ("group", "string"),
+            ("member", "string"),
+            ("topic", "string"),
+            ("partition", "int"),
+            ("position", "int"),
+        ]
+        given = by_group(found.toArrow())
+        for group, those in of_group.items():
+            lists = pw.assign(TOPICS, those, assignor).to_dict()
+            expected = [(name, *pair, at) for name, pairs in lists.items() for at, pair in enumerate(pairs)]
+            assert given.get(group, []) == expected, (assignor, group)
+
+
+def test_the_order_of_members_is_that_of_order_by(table: Table) -> None:
+    """Three ids of one hash: their order decides who keeps one partition more."""
+    owned = [[{"topic": "t", "partition": at} for at in those] for those in ((0, 1), (2, 3), ())]
+    rows = {
+        "group": [1, 1, 1],
+        "member": ["Aa", "BB", "C#"],
+        "topics": [["t", "u"]] * 3,
+        "owned": [*owned[:2], None],
+        "generation": [1, 1, 1],
+        "a": [1, 1, 1],
+        "b": [3.0, 2.0, 1.0],
+    }
+    members = table(pa.table(rows))
+    forth = {("Aa", 0), ("Aa", 1), ("BB", 2), ("C#", 3)}
+    back = {("C#", 1), ("BB", 2), ("BB", 3), ("Aa", 0)}
+    for order_by, expected in [
+        ("member", forth),
+        (["a", "b"], back),
+        (-sf.col("b"), forth),
+        ([sf.col("b")], back),
+    ]:
+        found = pws.assign(members, {"t": 4, "u": 0}, "sticky", order_by=order_by)
+        assert {(row.member, row.partition) for row in found.collect()} == expected
+
+
+def test_topics_may_be_a_table_with_racks_and_each_groups_own(table: Table) -> None:
+    members = table(
+        pa.table(
+            {
+                "group": [1, 1, 2],
+                "member": ["c1", "c2", "c1"],
+                "topics": [["t"]] * 3,
+                "rack": ["a", "b", None],
+            }
+        )
+    )
+    racks = pa.array([[["b"], ["a"]], None], pa.list_(pa.list_(pa.string())))
+    shared = table(pa.table({"topic": ["t", "u"], "partitions": [2, 5], "racks": racks}))
+    found = by_group(pws.assign(members, shared, order_by="member").toArrow())
+    assert found == {1: [("c1", "t", 1, 0), ("c2", "t", 0, 0)], 2: [("c1", "t", 0, 0), ("c1", "t", 1, 1)]}
+    own = table(pa.table({"group": [1, 3], "topic": ["t", "t"], "partitions": [1, 1]}))
+    assert by_group(pws.assign(members, own, order_by="member").toArrow()) == {1: [("c1", "t", 0, 0)]}
+
+
+def test_python_is_asked_once(table: Table, plan: Callable[[DataFrame], str]) -> None:
+    members = table(pa.table({"group": ["g"], "member": ["c"], "topics": [["t"]]}))
+    found = pws.assign(members, {"t": 3}, order_by="member").where("partition > 0")
+    assert plan(found).count("ArrowEvalPython") == 1
+    assert found.count() == 2
+    assert pws.assign(members.limit(0), {"t": 3}, order_by="member").count() == 0
+
+
+def failed(table: Table, rows: dict[str, Any], assignor: str = "range") -> str | None:
+    members = table(pa.table({"group": ["g", "g"], "member": ["c", "d"], "topics": [["t"]] * 2, **rows}))
+    with pytest.raises(PythonException) as error:
+        pws.assign(members, {"t": 1}, assignor, order_by="member").collect()
+    return pws.first_sentence(error.value)
+
+
+def test_what_a_job_finds_is_one_sentence_with_the_group(table: Table) -> None:
+    assert failed(table, {"member": ["c", "c"]}) == (
+        "group 'g': two members are equal in order_by, and ties between members hang on their order: name columns that "
+        "are unique in a group"
+    )
+    nobody = pa.array([None, "g"])
+    assert failed(table, {"group": nobody}) == "members: a row is of no group, its group is null"
+    owned = [[{"topic": "t", "partition": at} for at in (1, 2, 3)], None]
+    assert (failed(table, {"owned": owned}, "sticky") or "").startswith("group 'g': sticky has no assignment")
+    assert failed(table, {"generation": [-7, 0]}) == (
+        "group 'g': member 'c': generation is -1 to 2147483647, not -7"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "topics", "order_by", "assignor", "sentence"),
+    [
+        ({}, {"t": -1}, "member", "range", "topics: 't' has -1 partitions, not 0 to 2147483647"),
+        ({}, {"t": 1}, "joined", "range", "there is no column 'joined'; the columns are group, member, topics"),
+        ({}, {"t": 1}, [], "range", "order_by is empty: name the columns by which a group's members are ordered"),
+        ({}, {"t": 1}, None, "range", "order_by must be a column's name or a Column, not None"),
+        ({}, {"t": 1}, "member", "stiky", 'there is no assignor "stiky"; known: '),
+        ({}, 5, "member", "range", "topics is a DataFrame of Spark, not int: partwright.assign_groups takes other"),
+        ({"topics": ["t"]}, {"t": 1}, "member", "range", "the column topics is array<string>, not string"),
+        ({"rack": [1]}, {"t": 1}, "member", "range", "the column rack is string, not bigint"),
+        ({"owned": [["t"]]}, {}, "member", "range", "the column owned is array<struct<topic: string, partition: "),
+    ],
+)  # fmt: skip
+def test_what_can_be_refused_before_any_job_is(
+    table: Table, rows: dict[str, Any], topics: Any, order_by: Any, assignor: str, sentence: str
+) -> None:
+    members = table(pa.table({"group": ["g"], "member": ["c"], "topics": [["t"]], **rows}))
+    with pytest.raises(pw.PartwrightError) as refused:
+        pws.assign(members, topics, assignor, order_by=order_by)
+    assert str(refused.value).startswith(sentence)
