@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.group import Group, Owned
+from partwright.own_assignor import OwnAssignor, is_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from partwright.group import Member
 
-__all__ = ["Assignment", "Spread", "assign", "assign_group", "assignors"]
+__all__ = ["Assignment", "Spread", "assign", "assign_group", "assignors", "resolve"]
 
 
 class Spread(NamedTuple):
@@ -40,7 +41,7 @@ def assignors() -> list[str]:
 def assign(
     topics: Mapping[str, int],
     members: Iterable[Member] | Mapping[str, Iterable[str]],
-    assignor: str = "range",
+    assignor: Any = "range",  # noqa: ANN401 - a name, or whatever has Kafka's methods
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     topic_ids: Mapping[str, str] | None = None,
@@ -53,7 +54,8 @@ def assign(
         members: The members in the order in which they are put into Java's map: objects with `id` and `topics`, and,
             where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
             `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id.
-        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`.
+        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`; or one of your own, as an
+            object, a class or a path such as `mine:MyAssignor`: see `partwright.own_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
         topic_ids: By topic, its id; the four assignors of the client do not look at it.
         owned: An earlier assignment: what it gave to a member is what that member owns.
@@ -79,13 +81,36 @@ def assign(
     return assign_group(Group.of(topics, members, racks, before), assignor)
 
 
-def assign_group(group: Group, assignor: str) -> Assignment:
+def assign_group(group: Group, assignor: Any) -> Assignment:  # noqa: ANN401 - see `assign`
     """What an assignor makes of a group that is in columns already.
 
     Raises:
-        PartwrightError: There is no such assignor, or Kafka's own throws.
+        PartwrightError: There is no such assignor, Kafka's own throws, or the answer of one's own is none.
     """
-    return Assignment(group, _core.assign(assignor, *group.batches))
+    found = resolve(assignor)
+    if isinstance(found, str):
+        return Assignment(group, _core.assign(found, *group.batches))
+    return Assignment(group, found.lists(group))
+
+
+def resolve(assignor: Any) -> str | OwnAssignor:  # noqa: ANN401 - see `assign`
+    """The name of one of Kafka's assignors, or somebody's own.
+
+    Raises:
+        PartwrightError: There is no such assignor.
+
+    Examples:
+        >>> resolve("sticky")
+        'sticky'
+    """
+    if isinstance(assignor, str) and not is_path(assignor):
+        if assignor not in assignors():
+            # The core's own sentence says which there are.
+            _core.assign(assignor, *Group.of({}, ()).batches)
+        return assignor
+    if assignor is None or isinstance(assignor, (bytes, int, float)):
+        raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
+    return OwnAssignor.of(assignor)
 
 
 class Assignment:

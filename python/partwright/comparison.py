@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import Assignment, Spread, assign_group, assignors
+from partwright.assignment import Assignment, Spread, assign_group, assignors, resolve
 from partwright.errors import PartwrightError
 from partwright.group import Group
 
@@ -59,6 +59,7 @@ def compare(
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     clock: Callable[[], float] | None = None,
+    own: Sequence[Any] = (),
 ) -> list[Compared]:
     """Every assignor's answer for a group, in figures.
 
@@ -67,16 +68,18 @@ def compare(
         members: See `partwright.assign`.
         racks: See `partwright.assign`.
         clock: What tells seconds; None measures none.
+        own: Assignors of one's own, in lines of their own behind Kafka's: see `partwright.assign`.
 
     Raises:
         PartwrightError: The group is not as it should be.
     """
     group = Group.of(topics, members, racks)
     found = []
-    for name in assignors():
+    for assignor in [*assignors(), *map(resolve, own)]:
+        name = assignor if isinstance(assignor, str) else assignor.name
         began = None if clock is None else clock()
         try:
-            assignment = assign_group(group, name)
+            assignment = assign_group(group, assignor)
         except PartwrightError as error:
             found.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
             continue

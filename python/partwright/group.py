@@ -38,6 +38,7 @@ class Group:
         partitions: How many partitions each of them has.
         members: The members' ids.
         member_racks: The number of each member's rack; null where it has none.
+        rack_names: The racks' names, by number.
         subscribed: By member, a list of places in `topics`.
         racks: By topic and partition, lists of the numbers of the replicas' racks; None where none are given.
         batches: The record batches of topics and of members, as the core takes them.
@@ -47,6 +48,7 @@ class Group:
     partitions: _Lists
     members: list[str]
     member_racks: _Lists
+    rack_names: list[str]
     subscribed: _Lists
     racks: _Lists | None
     batches: tuple[_Lists, _Lists]
@@ -98,7 +100,8 @@ class Group:
             "owned_partition": owned_lists[1],
         }
         batches = (pa.RecordBatch.from_pydict(of_topics), pa.RecordBatch.from_pydict(of_members))
-        return cls(names, partitions, ids, member_racks, subscribed, replicas, batches)
+        racks_named = list(columns.rack_numbers)
+        return cls(names, partitions, ids, member_racks, racks_named, subscribed, replicas, batches)
 
 
 class _Columns:

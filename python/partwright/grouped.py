@@ -136,7 +136,7 @@ def assign_sorted(
     counts: Sequence[int],
     members: pa.Table,
     topics: Callable[[int], Topics],
-    assignor: str,
+    assignor: Any,  # noqa: ANN401 - see `assign`
 ) -> Assigned:
     """Who reads what in groups whose members lie one after the other.
 

@@ -24,6 +24,8 @@ MODULES = [
     "partwright.audit.copartition",
     "partwright.audit.fingerprint",
     "partwright.observed",
+    "partwright.own_assignor",
+    "partwright.partition_assignor",
     "partwright.heavy",
     "partwright.salting",
     "partwright.audit.readings",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,11 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "members")
 
 @click.command("assign")
 @click.argument("file")
-@click.option("--assignor", metavar="A", help="The assignor, in place of the one that the group names.")
+@click.option(
+    "--assignor",
+    metavar="A",
+    help="The assignor, in place of the one that the group names; mine.MyAssignor is a class of yours.",
+)
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
 @click.option("--compare", "is_compared", is_flag=True, help="Every assignor side by side, in figures.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
@@ -30,12 +35,13 @@ def command(file: str, assignor: str | None, jsonl: bool, is_compared: bool, as_
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
     A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
-    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky.
+    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky, or a Python
+    class of your own, whose module is looked for where you are, too.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
     Kafka's own list. --compare prints what each assignor would make of the group instead: how many partitions members
     have, how uneven one topic is among them, what moves of that which they own, what nobody reads until the next
-    rebalance, what is read in its rack, and how long it took.
+    rebalance, what is read in its rack, and how long it took; with --assignor your own in one more line.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -47,11 +53,16 @@ def command(file: str, assignor: str | None, jsonl: bool, is_compared: bool, as_
       partwright assign group.json --compare
       cat groups.jsonl | partwright assign - --jsonl
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
+    is_own = assignor is not None and _is_own(assignor)
+    if is_own:
+        # A module lies beside what is worked on, as for `python -m`.
+        sys.path.insert(0, str(Path.cwd()))
     if is_compared:
-        if jsonl or assignor is not None:
-            other = "--jsonl" if jsonl else "--assignor"
+        if jsonl or not (assignor is None or is_own):
+            other = "--jsonl" if jsonl else f"--assignor {assignor}"
             raise PartwrightError(f"--compare asks every assignor about one group: leave out {other}")
-        _compare("".join(_lines(file)), _named(file), as_json=as_json)
+        own = [assignor] if assignor is not None else []
+        _compare("".join(_lines(file)), _named(file), own, as_json=as_json)
         return
     if as_json:
         raise PartwrightError("an assignment is JSON already: --json is for --compare")
@@ -98,13 +109,21 @@ def _answer(text: str, assignor: str | None, where: str) -> str:
     return json.dumps({"assignment": found.to_dict()})
 
 
-def _compare(text: str, where: str, *, as_json: bool) -> None:
+def _is_own(assignor: str) -> bool:
+    from partwright.own_assignor import is_path  # noqa: PLC0415 - --help is there at once
+
+    return is_path(assignor)
+
+
+def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
     from partwright.comparison import compare  # noqa: PLC0415 - --help is there at once
 
     try:
         # Whichever the group names.
         group = _group(text, "range")
-        found = compare(group["topics"], group["members"], racks=group.get("racks"), clock=time.perf_counter)
+        found = compare(
+            group["topics"], group["members"], racks=group.get("racks"), clock=time.perf_counter, own=own
+        )
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
     if as_json:
@@ -128,8 +147,7 @@ def _group(text: str, assignor: str | None) -> dict[str, Any]:
         if field not in _FIELDS:
             known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
             raise PartwrightError(f"a group has no field {field!r}: there are {known}")
-    if assignor is not None:
-        group["assignor"] = assignor
+    _choose(group, assignor)
     for field in ("assignor", "topics", "members"):
         if field not in group:
             also = " (or give --assignor)" if field == "assignor" else ""
@@ -137,6 +155,15 @@ def _group(text: str, assignor: str | None) -> dict[str, Any]:
     if isinstance(group["members"], dict):
         raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
     return group
+
+
+def _choose(group: dict[str, Any], assignor: str | None) -> None:
+    if assignor is not None:
+        group["assignor"] = assignor
+    elif isinstance(group.get("assignor"), str) and _is_own(group["assignor"]):
+        raise PartwrightError(
+            f"the group names {group['assignor']!r}, and no file may say which code is run: give it as --assignor"
+        )
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

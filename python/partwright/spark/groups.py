@@ -24,9 +24,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from partwright.assignment import assign_group, assignors
+from partwright.assignment import resolve
 from partwright.errors import PartwrightError
-from partwright.group import Group
 from partwright.grouped import OPTIONAL, Topics, assign_sorted
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
@@ -54,7 +53,7 @@ _PAIR = StructType(
 def assign(
     members: DataFrame,
     topics: Mapping[str, int] | DataFrame,
-    assignor: str = "range",
+    assignor: Any = "range",  # noqa: ANN401 - see `partwright.assign`
     *,
     order_by: str | Column | Sequence[str | Column],
 ) -> DataFrame:
@@ -67,7 +66,8 @@ def assign(
         topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
             `racks` (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a
             column `group` each group has its own topics; without one the table is collected at once.
-        assignor: See `partwright.assign`.
+        assignor: See `partwright.assign`. A class of your own that the workers cannot import is sent to them; of a path
+            its module must be there.
         order_by: The column or columns by which a group's members are put into Java's map, unique in each group: ties
             between members hang on it, and a table of Spark has no order of its own. A real leader's order is that of
             its JoinGroup response; `"member"` is an order where none is known.
@@ -88,8 +88,7 @@ def assign(
         >>> assign(members, {"orders": 12}, "sticky", order_by="joined")  # doctest: +SKIP
         DataFrame[group: string, member: string, topic: string, partition: int, position: int]
     """
-    if assignor not in assignors():
-        assign_group(Group.of({}, ()), assignor)
+    resolve(assignor)
     given = ["member", "topics", *(name for name in OPTIONAL if name in members.columns)]
     _check(members, "members", ["group", *given])
     order = _order(members, order_by)
@@ -113,7 +112,7 @@ def assign(
     return grouped.select("group", assigned.alias("assigned")).select("group", sf.inline("assigned"))
 
 
-def _udf(assignor: str, shared: Topics | None) -> Any:  # noqa: ANN401 - PySpark has no type for it
+def _udf(assignor: Any, shared: Topics | None) -> Any:  # noqa: ANN401 - PySpark has no type for it
     def assigned(group: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
         for name, is_tied in zip(group.to_pylist(), tied.to_pylist(), strict=True):
             if name is None:
