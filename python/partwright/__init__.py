@@ -43,6 +43,7 @@ from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingE
 
 if TYPE_CHECKING:
     from partwright.assignment import assign
+    from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.grouped import assign_groups
     from partwright.hashing import encode, murmur2, partition_for_key
 
@@ -54,12 +55,15 @@ __all__ = [
     "PartwrightError",
     "assign",
     "assign_groups",
+    "assignment_strategy",
     "check_contract",
     "clients",
     "contract",
     "encode",
     "murmur2",
     "partition_for_key",
+    "rebalance_protocol",
+    "select_assignor",
     "which",
 ]
 
@@ -69,9 +73,12 @@ if not TYPE_CHECKING:
     _OF_COLUMNS = {
         "assign": "partwright.assignment",
         "assign_groups": "partwright.grouped",
+        "assignment_strategy": "partwright.assignor_choice",
         "encode": "partwright.hashing",
         "murmur2": "partwright.hashing",
         "partition_for_key": "partwright.hashing",
+        "rebalance_protocol": "partwright.assignor_choice",
+        "select_assignor": "partwright.assignor_choice",
     }
 
     def __getattr__(name: str) -> object:

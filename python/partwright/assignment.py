@@ -17,7 +17,19 @@ if TYPE_CHECKING:
 
     from partwright.group import Member
 
-__all__ = ["Assignment", "Spread", "assign", "assign_group", "assignors", "resolve"]
+__all__ = ["Assignment", "Spread", "assign", "assign_group", "assignors", "is_own", "resolve"]
+
+
+# As `partition.assignment.strategy` names them.
+_CLASSES = {
+    f"org.apache.kafka.clients.consumer.{name}Assignor": short
+    for name, short in (
+        ("Range", "range"),
+        ("RoundRobin", "roundrobin"),
+        ("Sticky", "sticky"),
+        ("CooperativeSticky", "cooperative-sticky"),
+    )
+}
 
 
 class Spread(NamedTuple):
@@ -54,8 +66,8 @@ def assign(
         members: The members in the order in which they are put into Java's map: objects with `id` and `topics`, and,
             where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
             `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id.
-        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`; or one of your own, as an
-            object, a class or a path such as `mine:MyAssignor`: see `partwright.own_assignor`.
+        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; or one
+            of your own, as an object, a class or a path such as `mine:MyAssignor`: see `partwright.partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
         topic_ids: By topic, its id; the four assignors of the client do not look at it.
         owned: An earlier assignment: what it gave to a member is what that member owns.
@@ -102,7 +114,11 @@ def resolve(assignor: Any) -> str | OwnAssignor:  # noqa: ANN401 - see `assign`
     Examples:
         >>> resolve("sticky")
         'sticky'
+        >>> resolve("org.apache.kafka.clients.consumer.StickyAssignor")
+        'sticky'
     """
+    if isinstance(assignor, str) and assignor in _CLASSES:
+        return _CLASSES[assignor]
     if isinstance(assignor, str) and not is_path(assignor):
         if assignor not in assignors():
             # The core's own sentence says which there are.
@@ -111,6 +127,16 @@ def resolve(assignor: Any) -> str | OwnAssignor:  # noqa: ANN401 - see `assign`
     if assignor is None or isinstance(assignor, (bytes, int, float)):
         raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
     return OwnAssignor.of(assignor)
+
+
+def is_own(name: str) -> bool:
+    """Whether a name is the path of somebody's own assignor, and of none of Kafka's classes.
+
+    Examples:
+        >>> is_own("mine.Mine"), is_own("org.apache.kafka.clients.consumer.RangeAssignor"), is_own("range")
+        (True, False, False)
+    """
+    return is_path(name) and name not in _CLASSES
 
 
 class Assignment:

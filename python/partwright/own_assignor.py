@@ -71,7 +71,7 @@ class OwnAssignor:
         version = getattr(assignor, "version", 0)
         if type(version) is not int or not 0 <= version <= _HIGHEST_VERSION:
             raise PartwrightError(f"{class_name}.version is 0 to {_HIGHEST_VERSION}, not {version!r}")
-        self._is_cooperative = "COOPERATIVE" in protocols
+        self.protocols: tuple[str, ...] = tuple(protocols)
 
     @classmethod
     def of(cls, given: Any) -> OwnAssignor:  # noqa: ANN401 - what is checked here
@@ -106,7 +106,7 @@ class OwnAssignor:
         given = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
         counts = dict(zip(group.topics, group.partitions.to_pylist(), strict=True))
         readers = self._check(given, subscriptions, counts)
-        if self._is_cooperative:
+        if "COOPERATIVE" in self.protocols:
             # Kafka looks at nobody who is left out.
             self._check_cooperative(readers, {name: subscriptions[name] for name in answer})
         generation = max([0, *(each.generation_id or 0 for each in subscriptions.values())]) + 1

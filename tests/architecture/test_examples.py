@@ -18,6 +18,7 @@ MODULES = [
     "partwright.hashing",
     "partwright.comparison",
     "partwright.assignment",
+    "partwright.assignor_choice",
     "partwright.group",
     "partwright.grouped",
     "partwright.audit.columns",

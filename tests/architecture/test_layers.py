@@ -261,6 +261,7 @@ ARROWS: dict[str, set[str]] = {
     "assignment": {"_core", "group", "own_assignor", "errors"},
     "comparison": {"assignment", "group", "errors"},
     "grouped": {"assignment", "group", "errors"},
+    "assignor_choice": {"assignment", "errors"},
     "quotas": {"errors"},
     "polars": {"hashing", "errors"},
     "java": {"errors"},
@@ -300,7 +301,6 @@ ARROWS: dict[str, set[str]] = {
         "assignment",
         "audit",
         "observed",
-        "own_assignor",
         "shown",
         "skew",
         "point_reads",
@@ -312,7 +312,7 @@ ARROWS: dict[str, set[str]] = {
         "jars",
         "java",
     },
-    "__init__": {"assignment", "clients", "contract", "grouped", "hashing", "errors"},
+    "__init__": {"assignment", "assignor_choice", "clients", "contract", "grouped", "hashing", "errors"},
     "__main__": {"cli"},
 }
 

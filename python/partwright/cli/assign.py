@@ -110,9 +110,9 @@ def _answer(text: str, assignor: str | None, where: str) -> str:
 
 
 def _is_own(assignor: str) -> bool:
-    from partwright.own_assignor import is_path  # noqa: PLC0415 - --help is there at once
+    from partwright.assignment import is_own  # noqa: PLC0415 - --help is there at once
 
-    return is_path(assignor)
+    return is_own(assignor)
 
 
 def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:

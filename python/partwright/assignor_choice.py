@@ -1,0 +1,174 @@
+"""Which assignor a group takes: `partition.assignment.strategy`, its members' votes, and the rebalance protocol.
+
+>>> assignment_strategy()
+['range', 'cooperative-sticky']
+>>> select_assignor({"c1": "sticky, range", "c2": ["range", "sticky"], "c3": "range"})
+'range'
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from partwright.assignment import resolve
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["assignment_strategy", "rebalance_protocol", "select_assignor"]
+
+_VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)*")
+# KIP-726 made cooperative-sticky a second default.
+_COOPERATIVE_SINCE = (3, 0)
+# From the one on a name twice is an error, from the other on it is taken once.
+_TWICE_REFUSED_SINCE, _TWICE_TAKEN_SINCE = (3, 1), (4, 2)
+_COOPERATIVE = {"cooperative-sticky"}
+# HashMap's first table, and how full it gets.
+_TABLE, _LOAD = 16, 0.75
+
+
+def assignment_strategy(strategy: str | Sequence[Any] | None = None, version: str = "4.4.0") -> list[str]:
+    """The assignors of a consumer's `partition.assignment.strategy`, in its order, under their names in Kafka.
+
+    Args:
+        strategy: The setting: a list, or Kafka's text with commas; the default of the version where it is not set. An
+            assignor is named as Java does (`org.apache.kafka.clients.consumer.RangeAssignor`) or, which Java does not
+            take, by its name in the protocol (`range`); one's own as in `partwright.assign`.
+        version: That of kafka-clients: up to 2.8 the default is `range`, from 3.0 on `range, cooperative-sticky`.
+
+    Returns:
+        The names; of one's own assignors what their `name` says.
+
+    Raises:
+        PartwrightError: There is no such assignor, or none at all; one is there twice, which kafka-clients 3.1 to 4.1
+            refuse, while later ones take it once and earlier ones did not look.
+
+    Examples:
+        >>> assignment_strategy(version="2.8.2")
+        ['range']
+        >>> assignment_strategy("org.apache.kafka.clients.consumer.StickyAssignor, range")
+        ['sticky', 'range']
+    """
+    released = _release(version)
+    if strategy is None:
+        return ["range", "cooperative-sticky"] if released >= _COOPERATIVE_SINCE else ["range"]
+    names = [found if isinstance(found, str) else found.name for found in map(resolve, _listed(strategy))]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None and _TWICE_REFUSED_SINCE <= released < _TWICE_TAKEN_SINCE:
+        raise PartwrightError(
+            f"partition.assignment.strategy has {twice!r} twice, which kafka-clients {version} refuses: each name once"
+        )
+    return list(dict.fromkeys(names)) if released >= _TWICE_TAKEN_SINCE else names
+
+
+def rebalance_protocol(strategy: str | Sequence[Any] | None = None, version: str = "4.4.0") -> str:
+    """How a consumer of this strategy rebalances: by the highest protocol that all of its assignors support.
+
+    With the default strategy it is `EAGER`, though `cooperative-sticky` is in it: a group becomes cooperative when
+    `range` is taken out of every member's list.
+
+    Args:
+        strategy: See `assignment_strategy`.
+        version: See `assignment_strategy`.
+
+    Returns:
+        `EAGER` or `COOPERATIVE`, as `ConsumerCoordinator` finds it.
+
+    Raises:
+        PartwrightError: As `assignment_strategy` does; its assignors have no protocol in common.
+
+    Examples:
+        >>> rebalance_protocol(), rebalance_protocol("cooperative-sticky")
+        ('EAGER', 'COOPERATIVE')
+    """
+    names = assignment_strategy(strategy, version)
+    supported = {"EAGER", "COOPERATIVE"}
+    for found in map(resolve, names if strategy is None else _listed(strategy)):
+        if isinstance(found, str):
+            supported &= {"EAGER", "COOPERATIVE"} if found in _COOPERATIVE else {"EAGER"}
+        else:
+            supported &= set(found.protocols)
+    if not supported:
+        raise PartwrightError(
+            f"the assignors {', '.join(names)} have no rebalance protocol in common (Kafka's own consumer throws "
+            "IllegalArgumentException)"
+        )
+    # As in Kafka, where COOPERATIVE is the higher.
+    return "COOPERATIVE" if "COOPERATIVE" in supported else "EAGER"
+
+
+def select_assignor(strategies: Mapping[str, str | Sequence[Any] | None], version: str = "4.4.0") -> str:
+    """The assignor that a group's coordinator takes, as `ClassicGroup.selectProtocol` of Kafka 3.9 to 4.3 does.
+
+    Each member votes for the first of its list that all members have; the most votes win, and among equals the one that
+    Java's `HashMap` of votes walks over first.
+
+    Args:
+        strategies: By member its `partition.assignment.strategy`: see `assignment_strategy`.
+        version: See `assignment_strategy`.
+
+    Returns:
+        The assignor's name.
+
+    Raises:
+        PartwrightError: As `assignment_strategy` does; there are no members, or they have no assignor in common.
+
+    Examples:
+        >>> select_assignor({"c1": None, "c2": None, "c3": "cooperative-sticky"})
+        'cooperative-sticky'
+        >>> select_assignor({"c1": "range, sticky", "c2": "sticky, range"})
+        'sticky'
+    """
+    if not strategies:
+        raise PartwrightError("a group without members has no assignor")
+    lists = {member: assignment_strategy(each, version) for member, each in strategies.items()}
+    common = set.intersection(*map(set, lists.values()))
+    if not common:
+        told = "; ".join(f"{member!r} has {', '.join(names)}" for member, names in list(lists.items())[:3])
+        raise PartwrightError(
+            f"the members have no assignor in common: {told} (Kafka refuses the last to join as "
+            "INCONSISTENT_GROUP_PROTOCOL)"
+        )
+    votes = Counter(next(name for name in lists[member] if name in common) for member in _walked(list(lists)))
+    # Of equals max takes the first.
+    return max(_walked(list(votes)), key=votes.__getitem__)
+
+
+def _listed(strategy: str | Sequence[Any]) -> list[Any]:
+    """The setting's assignors; Java splits text at commas and trims each part."""
+    if isinstance(strategy, str):
+        strategy = [part.strip() for part in strategy.split(",")] if strategy.strip() else []
+    elif not isinstance(strategy, (list, tuple)):
+        raise PartwrightError(
+            f"partition.assignment.strategy is a list or text with commas, not {strategy!r}"
+        )
+    if not strategy:
+        raise PartwrightError("partition.assignment.strategy is empty: name an assignor at least")
+    return list(strategy)
+
+
+def _release(version: str) -> tuple[int, int]:
+    found = _VERSION.fullmatch(str(version))
+    if found is None:
+        raise PartwrightError(f"a version of kafka-clients is as 3.9.2, not {version!r}")
+    return int(found[1]), int(found[2])
+
+
+def _walked(names: Sequence[str]) -> list[str]:
+    """Names as a Java `HashMap` walks over them that was filled in this order."""
+    table = _TABLE
+    while len(names) > table * _LOAD:
+        table *= 2
+    return sorted(names, key=lambda name: _spread(name) & (table - 1))
+
+
+def _spread(name: str) -> int:
+    """Java's `String.hashCode`, as `HashMap` mixes it."""
+    code = 0
+    units = name.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
+    return code ^ code >> 16
