@@ -35,6 +35,7 @@ MODULES = [
     "partwright.audit.shares",
     "partwright.audit.transforms",
     "partwright.clients",
+    "partwright.consumer_groups",
     "partwright.contract",
     "partwright.java",
     "partwright.point_reads",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright.cli.assign_sources import is_real, real_group
+from partwright.cli.options import is_topic
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -30,7 +32,23 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "members")
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
 @click.option("--compare", "is_compared", is_flag=True, help="Every assignor side by side, in figures.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
-def command(file: str, assignor: str | None, jsonl: bool, is_compared: bool, as_json: bool) -> None:
+@click.option(
+    "--topics",
+    metavar="T=N,...",
+    help="FILE is what kafka-consumer-groups.sh prints of members, and these are the topics' partitions.",
+)
+@click.option(
+    "--group", "group_id", metavar="G", help="FILE is kafka://host:port, and this is a group there."
+)
+def command(
+    file: str,
+    assignor: str | None,
+    jsonl: bool,
+    is_compared: bool,
+    as_json: bool,
+    topics: str | None,
+    group_id: str | None,
+) -> None:
     """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
@@ -39,9 +57,15 @@ def command(file: str, assignor: str | None, jsonl: bool, is_compared: bool, as_
     class of your own, whose module is looked for where you are, too.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
-    Kafka's own list. --compare prints what each assignor would make of the group instead: how many partitions members
-    have, how uneven one topic is among them, what moves of that which they own, what nobody reads until the next
-    rebalance, what is read in its rack, and how long it took; with --assignor your own in one more line.
+    Kafka's own list.
+
+    A real group comes from a live Kafka, kafka://host:port with --group, or from the text that
+    kafka-consumer-groups.sh --describe --group G --members --verbose prints, with --topics. What its members read is
+    what they own.
+
+    --compare prints what each assignor would make of the group instead: how many partitions members have, how uneven
+    one topic is among them, what moves of that which they own, what nobody reads until the next rebalance, what is
+    read in its rack, and how long it took; with --assignor your own in one more line.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -52,26 +76,40 @@ def command(file: str, assignor: str | None, jsonl: bool, is_compared: bool, as_
       partwright assign group.json --assignor cooperative-sticky
       partwright assign group.json --compare
       cat groups.jsonl | partwright assign - --jsonl
+      partwright assign kafka://127.0.0.1:9092 --group billing --compare
+      partwright assign members.txt --topics orders=12,users=7 --compare
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     is_own = assignor is not None and _is_own(assignor)
     if is_own:
         # A module lies beside what is worked on, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
-    if is_compared:
-        if jsonl or not (assignor is None or is_own):
-            other = "--jsonl" if jsonl else f"--assignor {assignor}"
-            raise PartwrightError(f"--compare asks every assignor about one group: leave out {other}")
-        own = [assignor] if assignor is not None else []
-        _compare("".join(_lines(file)), _named(file), own, as_json=as_json)
-        return
-    if as_json:
-        raise PartwrightError("an assignment is JSON already: --json is for --compare")
+    is_one = is_real(file, topics, group_id)
+    _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared, as_json)
+
     if not jsonl:
-        click.echo(_answer("".join(_lines(file)), assignor, _named(file)))
-        return
-    for number, line in enumerate(_lines(file), 1):
-        if line.strip():
-            click.echo(_answer(line, assignor, f"{_named(file)}, line {number}"))
+        text = "" if is_topic(file) else "".join(_lines(file))
+        if is_one:
+            text = real_group(file, text, topics, group_id)
+        if is_compared:
+            _compare(text, _named(file), [] if assignor is None else [assignor], as_json=as_json)
+        else:
+            click.echo(_answer(text, assignor, _named(file)))
+    else:
+        for number, line in enumerate(_lines(file), 1):
+            if line.strip():
+                click.echo(_answer(line, assignor, f"{_named(file)}, line {number}"))
+
+
+def _refuse_misuse(
+    own: str | None, assignor: str | None, jsonl: bool, is_one: bool, is_compared: bool, as_json: bool
+) -> None:
+    if is_compared and (jsonl or assignor != own):
+        other = "--jsonl" if jsonl else f"--assignor {assignor}"
+        raise PartwrightError(f"--compare asks every assignor about one group: leave out {other}")
+    if as_json and not is_compared:
+        raise PartwrightError("an assignment is JSON already: --json is for --compare")
+    if is_one and jsonl:
+        raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
 def _named(file: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
+    "admin_client",
     "beginning_offsets",
     "check_topic_name",
     "cluster_id",
@@ -26,6 +27,7 @@ __all__ = [
     "delete_topic",
     "end_offsets",
     "partition_count",
+    "partition_count_of",
 ]
 
 _TIMEOUT_S = 5.0
@@ -69,7 +71,7 @@ def cluster_id(bootstrap: str, *, timeout: float = _TIMEOUT_S) -> str:
     Raises:
         BrokerError: No Kafka answers.
     """
-    with _admin(bootstrap, timeout) as admin:
+    with admin_client(bootstrap, timeout) as admin:
         return str(admin.describe_cluster()["cluster_id"])
 
 
@@ -85,8 +87,8 @@ def partition_count(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) 
         12
     """
     check_topic_name(topic)
-    with _admin(bootstrap, timeout) as admin:
-        return _partition_count(admin, topic)
+    with admin_client(bootstrap, timeout) as admin:
+        return partition_count_of(admin, topic)
 
 
 def create_topic(
@@ -121,7 +123,7 @@ def create_topic(
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise PartwrightError(f"a topic cannot have {partitions} partitions: use 1 to {_MOST_PARTITIONS}")
     wanted = {"num_partitions": partitions, "replication_factor": -1, "configs": dict(configs or {})}
-    with _admin(bootstrap, min(timeout, _TIMEOUT_S)) as admin:
+    with admin_client(bootstrap, min(timeout, _TIMEOUT_S)) as admin:
         answer = admin.create_topics({topic: wanted}, timeout_ms=int(timeout * 1000), raise_errors=False)
         code, why = answer["topics"][0]["error_code"], answer["topics"][0]["error_message"]
         if code == _ALREADY_EXISTS:
@@ -146,7 +148,7 @@ def delete_topic(bootstrap: str, topic: str, *, timeout: float = _SETTLE_S) -> N
         BrokerError: No Kafka answers, there is no such topic, or it is not gone after `timeout` seconds.
     """
     check_topic_name(topic)
-    with _admin(bootstrap, min(timeout, _TIMEOUT_S)) as admin:
+    with admin_client(bootstrap, min(timeout, _TIMEOUT_S)) as admin:
         answer = admin.delete_topics([topic], timeout_ms=int(timeout * 1000), raise_errors=False)
         code, why = answer["topics"][0]["error_code"], answer["topics"][0]["error_message"]
         if code == _UNKNOWN_TOPIC:
@@ -154,7 +156,7 @@ def delete_topic(bootstrap: str, topic: str, *, timeout: float = _SETTLE_S) -> N
         if code:
             raise BrokerError(f"Kafka at {bootstrap} does not delete the topic {topic!r}: {why}")
         _settle(
-            lambda: _partition_count(admin, topic) is None, timeout, f"the topic {topic!r} is still there"
+            lambda: partition_count_of(admin, topic) is None, timeout, f"the topic {topic!r} is still there"
         )
 
 
@@ -182,8 +184,8 @@ def end_offsets(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) -> d
 
 def _offsets(bootstrap: str, topic: str, spec: str, timeout: float) -> dict[int, int]:
     check_topic_name(topic)
-    with _admin(bootstrap, timeout) as admin:
-        partitions = _partition_count(admin, topic)
+    with admin_client(bootstrap, timeout) as admin:
+        partitions = partition_count_of(admin, topic)
         if partitions is None:
             raise BrokerError(_no_topic(bootstrap, topic))
         return _listed(admin, topic, partitions, spec)
@@ -198,14 +200,15 @@ def _listed(admin: Any, topic: str, partitions: int, spec: str) -> dict[int, int
 
 
 def _answers_everywhere(admin: Any, topic: str, partitions: int) -> bool:  # noqa: ANN401
-    if _partition_count(admin, topic) != partitions:
+    if partition_count_of(admin, topic) != partitions:
         return False
     _listed(admin, topic, partitions, "EARLIEST")
     _listed(admin, topic, partitions, "LATEST")
     return True
 
 
-def _partition_count(admin: Any, topic: str) -> int | None:  # noqa: ANN401
+def partition_count_of(admin: Any, topic: str) -> int | None:  # noqa: ANN401
+    """How many partitions a topic has, or None where there is no such topic, of a client that is there already."""
     found = admin.describe_topics([topic])[0]
     if found["error_code"] == _UNKNOWN_TOPIC:
         return None
@@ -248,7 +251,7 @@ def _kafka_python() -> Any:  # noqa: ANN401
 
 
 @contextmanager
-def _admin(bootstrap: str, timeout: float) -> Iterator[Any]:
+def admin_client(bootstrap: str, timeout: float) -> Iterator[Any]:
     """An admin client of kafka-python that is closed whatever happens, its errors as `BrokerError`."""
     kafka = _kafka_python()
     server = _reachable(bootstrap, timeout)

@@ -1,0 +1,151 @@
+"""A consumer group from the text that Kafka's own `kafka-consumer-groups.sh` prints of its members.
+
+>>> text = '''
+... GROUP CONSUMER-ID HOST       CLIENT-ID #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT
+... g     c-1         /127.0.0.1 c         2           -             t:0,1
+... g     c-2         /127.0.0.1 c         0           -             -
+... '''
+>>> group = read_members(text, {"t": 2})
+>>> [(member["id"], member["topics"], member.get("owned")) for member in group["members"]]
+[('c-1', ['t'], {'t': [0, 1]}), ('c-2', ['t'], {})]
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["read_members", "read_topics"]
+
+# Of 4.x, and before.
+_ASSIGNMENTS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
+_OLD = re.compile(r"([^(),;:\s]*)\(([\d,]*)\)")
+_NEW = re.compile(r"([^(),;:\s]+):([\d,]+)")
+_NOTHING = "-"
+
+
+def read_members(text: str, topics: Mapping[str, int]) -> dict[str, Any]:
+    """The group whose members `kafka-consumer-groups.sh --describe --group G --members --verbose` prints.
+
+    The tool does not print subscriptions: every member is taken to subscribe to all of `topics`. What members read is
+    what they own, in one generation.
+
+    Args:
+        text: What it printed, in the form of 4.x (`orders:0,1;users:2`) or of old versions (`orders(0,1), users(2)`).
+        topics: By name, how many partitions a topic has.
+
+    Returns:
+        `topics` and `members` as `partwright.assign` takes them.
+
+    Raises:
+        PartwrightError: It is no such text, has members of several groups or of none, or names no topics, as those of
+            Kafka 3.8 and 3.9 do not.
+    """
+    members: list[dict[str, Any]] = []
+    groups: dict[str, None] = {}
+    columns: dict[str, slice] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("GROUP "):
+            columns = _columns(line, number)
+        elif columns is not None and line.strip():
+            row = _row(line, columns, number)
+            groups[row["GROUP"]] = None
+            members.append(_member(row, topics, number))
+    if columns is None:
+        raise PartwrightError(
+            "this is no text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has no line that "
+            "begins with GROUP"
+        )
+    if not members:
+        raise PartwrightError("the group has no members: there is nobody to assign anything to")
+    if len(groups) > 1:
+        raise PartwrightError(f"the text has members of several groups, {', '.join(groups)}: describe one")
+    return {"topics": dict(topics), "members": members}
+
+
+def read_topics(given: str) -> dict[str, int]:
+    """How many partitions topics have, of text such as `orders=12,users=7`.
+
+    Raises:
+        PartwrightError: It is none.
+
+    Examples:
+        >>> read_topics("orders=12,users=7")
+        {'orders': 12, 'users': 7}
+    """
+    found: dict[str, int] = {}
+    for part in given.split(","):
+        name, _, count = part.strip().rpartition("=")
+        if not name or not re.fullmatch(r"\d{1,10}", count, re.ASCII):
+            raise PartwrightError(f"topics are named as orders=12,users=7, not {part.strip()!r}")
+        if name in found:
+            raise PartwrightError(f"topics has {name!r} twice: each topic once")
+        found[name] = int(count)
+    return found
+
+
+def _columns(header: str, number: int) -> dict[str, slice]:
+    """Where each column is: names begin where their values do, for an id may have blanks in it."""
+    starts = [(each.group(), each.start()) for each in re.finditer(r"\S+", header)]
+    ends = [start for _, start in starts[1:]]
+    found = {name: slice(start, end) for (name, start), end in zip(starts, [*ends, None], strict=True)}
+    if "CONSUMER-ID" not in found or not set(_ASSIGNMENTS) & found.keys():
+        missing = "ASSIGNMENT" if "CONSUMER-ID" in found else "CONSUMER-ID"
+        raise PartwrightError(
+            f"line {number}: there is no column {missing}: ask kafka-consumer-groups.sh with --members --verbose"
+        )
+    return found
+
+
+def _row(line: str, columns: Mapping[str, slice], number: int) -> dict[str, str]:
+    row = {}
+    for name, place in columns.items():
+        if place.start and line[place.start - 1 : place.start] not in {" ", ""}:
+            raise PartwrightError(
+                f"line {number}: the columns are not below their names: take the text as the tool prints it"
+            )
+        row[name] = line[place].strip()
+    return row
+
+
+def _member(row: Mapping[str, str], topics: Mapping[str, int], number: int) -> dict[str, Any]:
+    assignment = next(row[name] for name in _ASSIGNMENTS if name in row)
+    owned = _owned(assignment, number)
+    for topic in owned:
+        if topic not in topics:
+            raise PartwrightError(
+                f"line {number}: {row['CONSUMER-ID']!r} reads {topic!r}: say how many partitions it has in --topics"
+            )
+    member: dict[str, Any] = {
+        "id": row["CONSUMER-ID"],
+        "topics": list(topics),
+        "owned": owned,
+        "generation": 1,
+    }
+    if row.get("GROUP-INSTANCE-ID"):
+        member["instance_id"] = row["GROUP-INSTANCE-ID"]
+    return member
+
+
+def _owned(assignment: str, number: int) -> dict[str, list[int]]:
+    if assignment in {"", _NOTHING}:
+        return {}
+    is_old = "(" in assignment
+    pattern, parts = (_OLD, assignment.split(", ")) if is_old else (_NEW, assignment.split(";"))
+    owned: dict[str, list[int]] = {}
+    for part in parts:
+        found = pattern.fullmatch(part)
+        if found is None:
+            raise PartwrightError(f"line {number}: {part!r} is no assignment, such as orders:0,1;users:2")
+        if not found[1]:
+            raise PartwrightError(
+                f"line {number}: {assignment!r} names no topics, which the tool of Kafka 3.8 and 3.9 leaves out: "
+                "ask with kafka-consumer-groups.sh of 4.0 or later"
+            )
+        owned[found[1]] = [int(each) for each in found[2].split(",") if each]
+    return owned

@@ -1,0 +1,146 @@
+"""A group of a live Kafka: what its members subscribe to and read, and what each assignor would make of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import Consumer
+
+import partwright as pw
+from partwright.kafka.groups import consumer_group
+from partwright.kafka.topics import create_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partwright.kafka import EmbeddedKafka
+
+pytestmark = [pytest.mark.slow, pytest.mark.broker]
+
+PATIENCE_S = 90
+
+
+class Readers:
+    """Consumers of librdkafka that poll, each in a thread of its own."""
+
+    def __init__(self, servers: str) -> None:
+        self._servers = servers
+        self._ends = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.consumers: list[Any] = []
+
+    def join(self, group: str, topics: list[str], **settings: str) -> None:
+        given = {name.replace("_", "."): value for name, value in settings.items()}
+        consumer = Consumer({"bootstrap.servers": self._servers, "group.id": group, **given})
+        consumer.subscribe(topics)
+        self.consumers.append(consumer)
+        self._threads.append(threading.Thread(target=self._poll, args=(consumer,), daemon=True))
+        self._threads[-1].start()
+
+    def _poll(self, consumer: Any) -> None:
+        while not self._ends.is_set():
+            consumer.poll(0.1)
+        consumer.close()
+
+    def end(self) -> None:
+        self._ends.set()
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+
+
+@pytest.fixture
+def readers(broker: EmbeddedKafka) -> Iterator[Readers]:
+    found = Readers(broker.bootstrap_servers)
+    yield found
+    found.end()
+
+
+def settled(servers: str, group: str, members: int) -> dict[str, Any]:
+    """The group, once all have joined it."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            found = consumer_group(servers, group)
+        except pw.BrokerError as error:
+            found = {"members": [], "error": error}
+        if len(found["members"]) == members:
+            return found
+        assert time.monotonic() < until, found
+        time.sleep(0.3)
+
+
+def test_a_live_group_is_read_and_compared(broker: EmbeddedKafka, readers: Readers) -> None:
+    servers, tag = broker.bootstrap_servers, uuid4().hex[:8]
+    orders, users, group = f"orders-{tag}", f"users-{tag}", f"group-{tag}"
+    create_topic(servers, orders, 5)
+    create_topic(servers, users, 4)
+    readers.join(group, [orders, users], partition_assignment_strategy="range", group_instance_id="static")
+    readers.join(group, [users], partition_assignment_strategy="range")
+    readers.join(group, [orders], partition_assignment_strategy="range")
+    found = settled(servers, group, 3)
+    assert found["assignor"] == "range"
+    assert found["topics"] == {orders: 5, users: 4}
+    by_topics = {tuple(each["topics"]): each for each in found["members"]}
+    assert set(by_topics) == {(orders, users), (users,), (orders,)}
+    assert by_topics[orders, users]["instance_id"] == "static"
+    # librdkafka's range goes by the member's id alone, Java's by group.instance.id first.
+    dynamic = [{**each, "instance_id": None} for each in found["members"]]
+    given = pw.assign(found["topics"], dynamic, "range").to_dict()
+    owned = {
+        each["id"]: sorted((topic, at) for topic, those in each["owned"].items() for at in those)
+        for each in found["members"]
+    }
+    assert owned == {name: sorted(pairs) for name, pairs in given.items()}
+    reading = {
+        tuple(sorted((each.topic, each.partition) for each in reader.assignment()))
+        for reader in readers.consumers
+    }
+    assert {tuple(pairs) for pairs in owned.values()} == reading
+
+    def run(*words: str) -> Any:
+        command = [
+            sys.executable,
+            "-m",
+            "partwright",
+            "assign",
+            f"kafka://{servers}",
+            "--group",
+            group,
+            *words,
+        ]
+        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    lists = pw.assign(found["topics"], found["members"], "range").to_dict()
+    assert run()["assignment"] == {name: [list(pair) for pair in lists[name]] for name in lists}
+    compared = {each["assignor"]: each for each in run("--compare", "--json")}
+    assert (compared["sticky"]["spread"]["max"], compared["sticky"]["moved"]) == (3, 1)
+
+
+def test_a_group_that_cannot_be_read_is_one_sentence(broker: EmbeddedKafka, readers: Readers) -> None:
+    servers, tag = broker.bootstrap_servers, uuid4().hex[:8]
+    with pytest.raises(pw.BrokerError) as refused:
+        consumer_group(servers, f"none-{tag}")
+    assert str(refused.value) == f"there is no group 'none-{tag}' at {servers}: check its id"
+    create_topic(servers, f"t-{tag}", 2)
+    readers.join(f"modern-{tag}", [f"t-{tag}"], group_protocol="consumer")
+    until = time.monotonic() + PATIENCE_S
+    while "KIP-848" not in str(refused.value) and time.monotonic() < until:
+        with pytest.raises(pw.BrokerError) as refused:
+            consumer_group(servers, f"modern-{tag}")
+        time.sleep(0.3)
+    assert str(refused.value) == (
+        f"the group 'modern-{tag}' at {servers} is of the protocol of KIP-848: give what kafka-consumer-groups.sh "
+        "--members --verbose says of it"
+    )
+    readers.join(f"empty-{tag}", [f"t-{tag}"])
+    settled(servers, f"empty-{tag}", 1)
+    readers.end()
+    with pytest.raises(pw.BrokerError, match="has no members: there is nobody to assign anything to"):
+        consumer_group(servers, f"empty-{tag}")
