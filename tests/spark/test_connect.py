@@ -24,6 +24,8 @@ SHARED = [
     "test_plans.py",
     "test_sql.py",
     "test_audits.py",
+    "test_quotas.py",
+    "test_groups.py",
 ]
 
 SERVER = """

@@ -175,23 +175,21 @@ def test_what_can_be_refused_before_any_job_is(
     assert str(refused.value).startswith(sentence)
 
 
-class Last:
-    """Everything to the last member that subscribes to it."""
-
-    name = "last"
-
-    def assign(self, cluster: Any, group_subscription: Any) -> dict[str, list[tuple[str, int]]]:
-        last = {topic: name for name, said in group_subscription.items() for topic in said.topics}
-        given: dict[str, list[tuple[str, int]]] = {name: [] for name in group_subscription}
-        for topic, name in last.items():
-            given[name] += [pair[:2] for pair in cluster.partitions_for_topic(topic)]
-        return given
-
-
 def test_ones_own_assignor_is_sent_to_the_workers(table: Table) -> None:
-    members = table(pa.table({"group": ["g", "g"], "member": ["c", "d"], "topics": [["t", "u"], ["t"]]}))
     # Of a test's module the workers know nothing.
-    Last.__module__ = "__main__"
+    class Last:
+        """Everything to the last member that subscribes to it."""
+
+        name = "last"
+
+        def assign(self, cluster: Any, group_subscription: Any) -> dict[str, list[tuple[str, int]]]:
+            last = {topic: name for name, said in group_subscription.items() for topic in said.topics}
+            given: dict[str, list[tuple[str, int]]] = {name: [] for name in group_subscription}
+            for topic, name in last.items():
+                given[name] += [pair[:2] for pair in cluster.partitions_for_topic(topic)]
+            return given
+
+    members = table(pa.table({"group": ["g", "g"], "member": ["c", "d"], "topics": [["t", "u"], ["t"]]}))
     for assignor in (Last, Last()):
         found = pws.assign(members, {"t": 2, "u": 1}, assignor, order_by="member")
         expected = {"g": [("c", "u", 0, 0), ("d", "t", 0, 0), ("d", "t", 1, 1)]}
