@@ -17,9 +17,19 @@ if TYPE_CHECKING:
 
     from partwright.group import Member
 
-__all__ = ["Assignment", "Spread", "assign", "assign_group", "assignors", "is_own", "resolve"]
+__all__ = [
+    "CLIENT_ASSIGNORS",
+    "Assignment",
+    "Spread",
+    "assign",
+    "assign_group",
+    "assignors",
+    "is_own",
+    "resolve",
+]
 
-
+CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+"""Those of today's consumers, among which one may choose."""
 # As `partition.assignment.strategy` names them.
 _CLASSES = {
     f"org.apache.kafka.clients.consumer.{name}Assignor": short
@@ -45,7 +55,7 @@ def assignors() -> list[str]:
 
     Examples:
         >>> assignors()
-        ['range', 'roundrobin', 'sticky', 'cooperative-sticky']
+        ['range', 'roundrobin', 'sticky', 'cooperative-sticky', 'sticky@2.8', 'cooperative-sticky@2.8', 'sticky@2.3']
     """
     return _core.assignors()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import Assignment, Spread, assign_group, assignors, resolve
+from partwright.assignment import CLIENT_ASSIGNORS, Assignment, Spread, assign_group, resolve
 from partwright.errors import PartwrightError
 from partwright.group import Group
 
@@ -75,7 +75,7 @@ def compare(
     """
     group = Group.of(topics, members, racks)
     found = []
-    for assignor in [*assignors(), *map(resolve, own)]:
+    for assignor in [*CLIENT_ASSIGNORS, *map(resolve, own)]:
         name = assignor if isinstance(assignor, str) else assignor.name
         began = None if clock is None else clock()
         try:

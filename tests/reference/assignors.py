@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from builds import run
+from builds import build_java, run
 from groups import ASSIGNORS, Story
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-GOLDEN_STORIES = 25
 ROUNDS = 5
+
+
+class Program(NamedTuple):
+    """A program over real assignors."""
+
+    kafka: str
+    """The POM's profile; none is the Kafka of today."""
+    name: str
+    assignors: tuple[str, ...]
+    golden_stories: int
+    """How many of each assignor the golden file has."""
+
+
+PROGRAMS = (
+    Program("", "partwright.AssignorAnswers", ASSIGNORS, 25),
+    Program("2.8", "partwright.v2_8.StickyAnswers", ("sticky@2.8", "cooperative-sticky@2.8"), 13),
+    Program("2.3", "partwright.v2_3.StickyAnswers", ("sticky@2.3",), 15),
+)
+
+
+def build(assignor: str, folder: Path) -> list[str]:
+    """The command that asks an assignor, built in a folder."""
+    program = next(program for program in PROGRAMS if assignor in program.assignors)
+    return [*build_java(folder, program.kafka), program.name]
 
 
 def ask(
@@ -27,12 +51,16 @@ def ask(
 def rounds(
     command: Sequence[str], seed: int, stories: int, assignors: Sequence[str] = ASSIGNORS
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each group with its answer: of every assignor so many stories, with `ROUNDS` rounds each at most."""
+    """Each group with its answer: of every assignor so many stories, with `ROUNDS` rounds each at most.
+
+    Groups about which Java says now this and now that, because of where its objects lie in memory, are left out.
+    """
     going = [Story(f"{seed}:{name}:{number}", name) for name in assignors for number in range(stories)]
     for _ in range(ROUNDS):
         groups = [story.group for story in going]
         _, answers = ask(command, groups)
-        yield from zip(groups, answers, strict=True)
+        pairs = zip(groups, answers, strict=True)
+        yield from ((group, answer) for group, answer in pairs if "undetermined" not in answer)
         for story, answer in zip(going, answers, strict=True):
             if "assignment" in answer:
                 story.go_on(answer["assignment"])
@@ -42,9 +70,10 @@ def rounds(
 def golden(command: Sequence[str]) -> str:
     """The golden file of groups: a line of provenance, then a group with its answer a line."""
     provenance, _ = ask(command, [])
+    program = next(program for program in PROGRAMS if program.name == command[-1])
     lines = [json.dumps({**provenance, "program": command[-1]})]
     lines += [
         json.dumps({**group, **answer}, separators=(",", ":"))
-        for group, answer in rounds(command, seed=0, stories=GOLDEN_STORIES)
+        for group, answer in rounds(command, 0, program.golden_stories, program.assignors)
     ]
     return "".join(f"{line}\n" for line in lines)

@@ -26,8 +26,11 @@ class CannotAskError(Exception):
     """A client cannot be asked on this machine; the message says why, and what to install."""
 
 
-def build_java(folder: Path) -> list[str]:
-    """Compiles the Maven program of `java/` into the folder, with the jars that it needs beside it."""
+def build_java(folder: Path, kafka: str = "") -> list[str]:
+    """Compiles the Maven programs of `java/` into the folder, with the jars that they need beside them.
+
+    `kafka` is one of the POM's profiles: an older Kafka, and the programs over that.
+    """
     java, javac, mvn = (_java_tool("java"), _java_tool("javac"), shutil.which("mvn"))
     if java is None or javac is None:
         raise CannotAskError(f"Kafka's Java client needs a JDK: install JDK {OLDEST_JDK} or later.")
@@ -38,9 +41,10 @@ def build_java(folder: Path) -> list[str]:
     if found is None or int(found[1]) < OLDEST_JDK:
         raise CannotAskError(f"Kafka's Java client needs JDK {OLDEST_JDK} or later; found {version}.")
     pom = REFERENCE / "java" / "pom.xml"
-    target = folder / "java"
+    target = folder / f"java{kafka}"
+    profile = ["-P", kafka] if kafka else []
     quiet = ["-q", "-B", "-Dstyle.color=never"]
-    run([mvn, *quiet, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
+    run([mvn, *quiet, *profile, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
     classpath = os.pathsep.join([str(target / "classes"), str(target / "lib" / "*")])
     return [java, "-cp", classpath]
 

@@ -18,6 +18,7 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,8 @@ class Client:
 
     name: str
     build: Build
-    answers: str
-    """The program, or the program's argument, that answers questions, as `answers.py` says."""
+    answers: str = ""
+    """The program, or the program's argument, that answers questions, as `answers.py` says; empty where none does."""
     writes: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that writes it to the path that is its one argument."""
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -53,8 +54,21 @@ CLIENTS = (
         "java",
         build_java,
         "partwright.ClientAnswers",
-        {"hashing.json": "partwright.HashingVectors", "assignors/java_order.json": "partwright.OrderVectors"},
+        {
+            "hashing.json": "partwright.HashingVectors",
+            "assignors/java_order.json": "partwright.OrderVectors",
+            "assignors/java_partition_order.json": "partwright.PartitionOrderVectors",
+        },
         {"assignors/client.jsonl": "partwright.AssignorAnswers"},
+    ),
+    *(
+        Client(
+            f"kafka-{kafka}", partial(build_java, kafka=kafka), groups={f"assignors/{name}.jsonl": program}
+        )
+        for kafka, name, program in [
+            ("2.8", "client-2.8", "partwright.v2_8.StickyAnswers"),
+            ("2.3", "client-2.3", "partwright.v2_3.StickyAnswers"),
+        ]
     ),
     Client("librdkafka", build_python, "librdkafka"),
     Client("sarama", build_go, "sarama"),
@@ -81,7 +95,10 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         run([*command, program, str(folder / name)])
     for name, program in client.groups.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(assignors.golden([*command, program]), encoding="ascii")
+    if not client.answers:
+        return [*client.writes, *client.groups]
     name = f"clients/{client.name}.json"
     (folder / "clients").mkdir(exist_ok=True)
     (folder / name).write_text(golden([*command, client.answers]), encoding="ascii")
@@ -121,7 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.build:
             chosen.build.mkdir(parents=True, exist_ok=True)
-            for client, command in build(clients, chosen.build.resolve()):
+            asked = [client for client in clients if client.answers]
+            for client, command in build(asked, chosen.build.resolve()):
                 sys.stdout.write(f"{json.dumps([*command, client.answers])}\n")
             return 0
         return _compare(clients, write=chosen.write)

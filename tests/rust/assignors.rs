@@ -8,8 +8,13 @@ use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-const GROUPS: &str = include_str!("../golden/assignors/client.jsonl");
+const GROUPS: [(&str, usize); 3] = [
+    (include_str!("../golden/assignors/client.jsonl"), 4),
+    (include_str!("../golden/assignors/client-2.8.jsonl"), 2),
+    (include_str!("../golden/assignors/client-2.3.jsonl"), 1),
+];
 const ORDERS: &str = include_str!("../golden/assignors/java_order.json");
+const PARTITION_ORDERS: &str = include_str!("../golden/assignors/java_partition_order.json");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,6 +48,15 @@ struct Order {
     hashes: Vec<i32>,
     walk: Vec<u32>,
     sorted: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartitionOrder {
+    name: String,
+    partitions: Vec<(String, i32)>,
+    hashes: Vec<i32>,
+    walk: Vec<u32>,
 }
 
 /// Numbers for names, in the order in which they are first seen.
@@ -103,20 +117,25 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
 
 #[test]
 fn kafka_assigns_the_same() -> Outcome {
-    let mut looked_at = BTreeMap::new();
-    for (line, text) in GROUPS.lines().enumerate().skip(1) {
-        let case: Case = serde_json::from_str(text)?;
-        *looked_at.entry(case.assignor.clone()).or_insert(0) += 1;
-        match (assigned(&case), &case.error) {
-            (Ok(lists), None) => assert_eq!(lists, case.assignment, "line {line}: {text}"),
-            (Err(refused), Some(exception)) => {
-                assert!(refused.to_string().contains(exception), "line {line}: {refused}, not {exception}");
+    for (groups, assignors) in GROUPS {
+        let mut looked_at = BTreeMap::new();
+        for (line, text) in groups.lines().enumerate().skip(1) {
+            let case: Case = serde_json::from_str(text)?;
+            *looked_at.entry(case.assignor.clone()).or_insert(0) += 1;
+            match (assigned(&case), &case.error) {
+                (Ok(lists), None) => assert_eq!(lists, case.assignment, "line {line}: {text}"),
+                (Err(refused), Some(exception)) => {
+                    assert!(
+                        refused.to_string().contains(exception),
+                        "line {line}: {refused}, not {exception}"
+                    );
+                }
+                (answer, _) => panic!("line {line}: {answer:?}, but Kafka says {:?}: {text}", case.error),
             }
-            (answer, _) => panic!("line {line}: {answer:?}, but Kafka says {:?}: {text}", case.error),
         }
+        assert_eq!(looked_at.len(), assignors);
+        assert!(looked_at.values().all(|&cases| cases > 60), "{looked_at:?}");
     }
-    assert_eq!(looked_at.len(), 4);
-    assert!(looked_at.values().all(|&cases| cases > 100), "{looked_at:?}");
     Ok(())
 }
 
@@ -128,11 +147,34 @@ fn java_walks_and_sorts_in_these_orders() -> Outcome {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let found: Vec<i32> = names.iter().map(|name| java_order::hash_code(name)).collect();
         assert_eq!(found, hashes, "{name}");
-        let inserted: Vec<u32> = (0..).take(names.len()).collect();
-        assert_eq!(java_order::walk(&names, &inserted), walk, "{name}");
-        let mut found = inserted;
+        let mut found: Vec<u32> = (0..).take(names.len()).collect();
         found.sort_by(|&one, &other| java_order::compare(names[one as usize], names[other as usize]));
         assert_eq!(found, sorted, "{name}");
+        assert_eq!(walked(&hashes, &sorted), walk, "{name}");
+    }
+    Ok(())
+}
+
+/// The walk of keys that are put in their order, of which `sorted` says how they compare.
+fn walked(hashes: &[i32], sorted: &[u32]) -> Vec<u32> {
+    let hashes: Vec<_> = sorted.iter().map(|&place| hashes[place as usize]).collect();
+    let mut numbers: Vec<(u32, u32)> = sorted.iter().copied().zip(0..).collect();
+    numbers.sort_unstable();
+    let inserted: Vec<_> = numbers.into_iter().map(|(_, number)| number).collect();
+    java_order::walk(&hashes, &inserted).into_iter().map(|number| sorted[number as usize]).collect()
+}
+
+#[test]
+fn java_walks_partitions_in_these_orders() -> Outcome {
+    let orders: Vec<PartitionOrder> = serde_json::from_str(PARTITION_ORDERS)?;
+    assert!(orders.len() > 15);
+    for PartitionOrder { name, partitions, hashes, walk } in orders {
+        let hash = |(topic, number): &(String, i32)| {
+            java_order::partition_hash(java_order::hash_code(topic), *number)
+        };
+        assert_eq!(partitions.iter().map(hash).collect::<Vec<_>>(), hashes, "{name}");
+        let inserted: Vec<u32> = (0..).take(hashes.len()).collect();
+        assert_eq!(java_order::walk(&hashes, &inserted), walk, "{name}");
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import assign, assignors
+from partwright.assignment import CLIENT_ASSIGNORS, assign
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.kafka import user_data
 
@@ -49,7 +49,7 @@ def kafka_python_assignor(name: str) -> Any:  # noqa: ANN401 - kafka-python publ
         'sticky'
     """
     if name not in _PROTOCOLS:
-        raise PartwrightError(f"there is no assignor {name!r}: there are {', '.join(assignors())}")
+        raise PartwrightError(f"there is no assignor {name!r}: there are {', '.join(CLIENT_ASSIGNORS)}")
     module, _, base = _PROTOCOLS[name].rpartition(".")
     try:
         with warnings.catch_warnings():

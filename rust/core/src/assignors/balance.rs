@@ -7,10 +7,19 @@ use super::movements::Movements;
 use super::racks;
 use crate::{Error, Result};
 
+/// What a later Kafka changed in the balancing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// Up to Kafka 2.8.
+    Kafka28,
+    Kafka39,
+}
+
 /// An assignment while it is balanced.
 pub(super) struct Balance<'a> {
     group: &'a Group<'a>,
     topics: &'a Topics,
+    rules: Rules,
     /// Each member's partitions in the order in which it has got them.
     pub(super) lists: Vec<Vec<u32>>,
     /// By partition, who has got it last.
@@ -37,6 +46,7 @@ impl<'a> Balance<'a> {
         topics: &'a Topics,
         lists: Vec<Vec<u32>>,
         previous: Vec<Option<(u32, i32)>>,
+        rules: Rules,
     ) -> Self {
         let mut owner = vec![NONE; group.partitions_and_beyond()];
         for (member, list) in (0..).zip(&lists) {
@@ -48,7 +58,9 @@ impl<'a> Balance<'a> {
         let mut sorted: Vec<_> = lists.iter().map(Vec::len).zip(0..).collect();
         sorted.sort_unstable();
         Self {
-            odd: beyond || topics.named_twice || previous.iter().any(Option::is_some),
+            odd: previous.iter().any(Option::is_some)
+                || (rules == Rules::Kafka39 && (beyond || topics.named_twice)),
+            rules,
             doubled: false,
             gaining: None,
             fixed: vec![false; lists.len()],
@@ -91,8 +103,7 @@ impl<'a> Balance<'a> {
     pub(super) fn set_fixed_aside(&mut self) {
         for (member, list) in self.lists.iter().enumerate() {
             let shared = |&partition: &u32| self.topics.shared(self.group.topic_of[partition as usize]);
-            self.fixed[member] =
-                list.len() >= self.topics.most(self.group, member) && !list.iter().any(shared);
+            self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
         }
         self.sorted.retain(|&(_, member)| !self.fixed[member as usize]);
         let owned = self.owner.iter().filter(|&&owner| owner != NONE).count();
@@ -206,7 +217,17 @@ impl<'a> Balance<'a> {
 
     fn gains(&self, member: u32, partition: u32) -> bool {
         let count = self.lists[member as usize].len();
-        self.load(partition) > count + 1 && count != self.topics.most(self.group, member as usize)
+        // Kafka 2.8 looks for a member that has one partition more, which moves nothing.
+        let load = self.load(partition) + usize::from(self.rules == Rules::Kafka28);
+        load > count + 1 && count != self.most(member as usize)
+    }
+
+    /// How many partitions a member could have at most.
+    fn most(&self, member: usize) -> usize {
+        match self.rules {
+            Rules::Kafka28 => self.topics.named(self.group, member),
+            Rules::Kafka39 => self.topics.most(self.group, member),
+        }
     }
 
     /// How many partitions a partition's owner has.
@@ -243,7 +264,7 @@ impl<'a> Balance<'a> {
             .get(member as usize)
             .iter()
             .flat_map(|&topic| starts[topic as usize]..starts[topic as usize + 1]);
-        count != self.topics.most(self.group, member as usize)
+        count != self.most(member as usize)
             && partitions.any(|partition| {
                 !self.lists[member as usize].contains(&partition)
                     && self.lists.get(owner[partition as usize] as usize).map_or(0, Vec::len) > count + 1

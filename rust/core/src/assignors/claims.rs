@@ -24,11 +24,12 @@ impl Claims {
     /// Looks at the members in the order in which Java walks their map. What a member of `StickyAssignor` owns comes in
     /// its user data, topic by topic; `cooperative` members send it as it is.
     pub(super) fn new(group: &Group<'_>, cooperative: bool) -> Self {
-        let sent = if cooperative { as_given(group) } else { by_topic(group) };
+        let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
+        let sent = if cooperative { as_given(group, &partitions) } else { by_topic(group, &partitions) };
         let naming = group.generations.iter().zip(&group.sends).filter(|&(_, &sends)| sends || cooperative);
         let mut found = Self {
             newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
-            equal_subscriptions: equal_subscriptions(group),
+            equal_subscriptions: first_unequal(group).is_none(),
             believed: vec![NOBODY; group.partitions_and_beyond()],
             contested: vec![false; group.partitions_and_beyond()],
             sent,
@@ -67,44 +68,47 @@ impl Claims {
     }
 }
 
-/// Kafka compares each member's list with the set of the first member whose list is not empty: members before it pass,
+/// The first member in Java's order that does not subscribe to the same topics as the others, as a place in `walk`. Kafka
+/// compares each member's list with the set of the first member whose list is not empty: members before it pass,
 /// and a topic that is named twice makes a list differ.
-fn equal_subscriptions(group: &Group<'_>) -> bool {
+pub(super) fn first_unequal(group: &Group<'_>) -> Option<usize> {
     let mut first = vec![false; group.topics.len()];
     let mut topics = 0;
-    for &member in &group.walk {
+    for (place, &member) in group.walk.iter().enumerate() {
         let subscribed = group.subscribed.get(member as usize);
         if topics == 0 {
             for &topic in subscribed {
                 topics += usize::from(!std::mem::replace(&mut first[topic as usize], true));
             }
         } else if subscribed.len() != topics || subscribed.iter().any(|&topic| !first[topic as usize]) {
-            return false;
+            return Some(place);
         }
     }
-    true
+    None
 }
 
-fn as_given(group: &Group<'_>) -> Lists<u32> {
+/// What members own as they send it: of `partitions`, which run beside all that is owned, those that are one.
+pub(super) fn as_given(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
     let mut given = Lists::default();
     for member in 0..group.members() {
-        let owned = group.owned.get(member).iter().map(|&(_, partition)| partition);
-        given.values.extend(owned.filter(|&partition| partition != NONE));
+        let owned = &partitions[group.owned.offsets[member]..group.owned.offsets[member + 1]];
+        given.values.extend(owned.iter().filter(|&&partition| partition != NONE));
         given.end();
     }
     given
 }
 
-/// What members own, grouped by topic in the order of the `HashMap` that writes their user data, which is filled by
+/// The same, grouped by topic in the order of the `HashMap` that writes their user data, which is filled by
 /// `computeIfAbsent` (`StickyAssignor.serializeTopicPartitionAssignment`).
-fn by_topic(group: &Group<'_>) -> Lists<u32> {
+pub(super) fn by_topic(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
     let mut grouped = Lists::default();
     grouped.values.reserve(group.owned.values.len());
     let mut lists = vec![Vec::new(); group.topics.len()];
-    let mut walker = Walker::new(&group.topics);
+    let mut walker = Walker::of_names(&group.topics);
     for member in 0..group.members() {
         walker.begin();
-        for &(topic, partition) in group.owned.get(member) {
+        let places = group.owned.offsets[member]..group.owned.offsets[member + 1];
+        for (&(topic, _), &partition) in group.owned.get(member).iter().zip(&partitions[places]) {
             let list: &mut Vec<u32> = &mut lists[topic as usize];
             walker.compute_if_absent(topic, list.is_empty());
             list.push(partition);

@@ -12,12 +12,12 @@ use crate::{Error, Result};
 
 /// What each member reads; if `cooperative`, without what changes hands.
 pub(super) fn assign(group: &Group<'_>, claims: &Claims, cooperative: bool) -> Result<Lists<u32>> {
+    let assignor = if cooperative { "cooperative-sticky" } else { "sticky" };
     if group.members() == 0 {
-        let assignor = if cooperative { "cooperative-sticky" } else { "sticky" };
         let reason = "a group without members";
         return Err(Error::Unassigned { assignor, exception: "ArithmeticException", reason });
     }
-    let mut quotas = Quotas::new(group, claims, cooperative);
+    let mut quotas = Quotas::new(group, claims, assignor, cooperative);
     quotas.keep_owned();
     let mut unassigned = quotas.unassigned();
     quotas.under.sort_unstable();
@@ -32,6 +32,7 @@ pub(super) fn assign(group: &Group<'_>, claims: &Claims, cooperative: bool) -> R
 struct Quotas<'a> {
     group: &'a Group<'a>,
     claims: &'a Claims,
+    assignor: &'static str,
     cooperative: bool,
     by_rack: bool,
     /// Each member gets this many partitions, or one more.
@@ -53,7 +54,7 @@ struct Quotas<'a> {
 }
 
 impl<'a> Quotas<'a> {
-    fn new(group: &'a Group<'a>, claims: &'a Claims, cooperative: bool) -> Self {
+    fn new(group: &'a Group<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions() as usize, group.members());
         Self {
             by_rack: racks::matter(group, group.walk.iter().copied(), 0..group.partitions()),
@@ -68,6 +69,7 @@ impl<'a> Quotas<'a> {
             dealt: Vec::with_capacity(partitions),
             group,
             claims,
+            assignor,
             cooperative,
         }
     }
@@ -186,7 +188,7 @@ impl<'a> Quotas<'a> {
             let mut open = Vec::with_capacity(under.len());
             for (place, &member) in under.iter().enumerate() {
                 let Some(partition) = unassigned.next() else {
-                    return Err(self.unfilled(open.len() + under.len() - place));
+                    return Err(uneven(self.assignor, open.len() + under.len() == place));
                 };
                 if self.deal(member, partition) == self.least {
                     self.exact.push(member);
@@ -198,7 +200,7 @@ impl<'a> Quotas<'a> {
         }
         let mut exact = std::mem::take(&mut self.exact).into_iter();
         for partition in unassigned {
-            let Some(member) = exact.next() else { return Err(self.unfilled(0)) };
+            let Some(member) = exact.next() else { return Err(uneven(self.assignor, true)) };
             self.deal(member, partition);
         }
         Ok(())
@@ -214,17 +216,17 @@ impl<'a> Quotas<'a> {
         self.taken[member as usize] += 1;
         self.taken[member as usize]
     }
+}
 
-    /// Kafka's arithmetic of quotas does not come out even with partitions past a topic's count.
-    fn unfilled(&self, members: usize) -> Error {
-        Error::Unassigned {
-            assignor: if self.cooperative { "cooperative-sticky" } else { "sticky" },
-            exception: "IllegalStateException",
-            reason: if members == 0 {
-                "a group whose members own partitions past their topic's count: more are left than the quotas allow"
-            } else {
-                "a group whose members own partitions past their topic's count: too few are left to fill the quotas"
-            },
-        }
+/// Kafka's arithmetic of quotas does not come out even with partitions past a topic's count.
+pub(super) fn uneven(assignor: &'static str, left: bool) -> Error {
+    Error::Unassigned {
+        assignor,
+        exception: "IllegalStateException",
+        reason: if left {
+            "a group whose members own partitions past their topic's count: more are left than the quotas allow"
+        } else {
+            "a group whose members own partitions past their topic's count: too few are left to fill the quotas"
+        },
     }
 }

@@ -1,7 +1,7 @@
 //! The sticky algorithm where members subscribe to different topics: assign, balance, and revert what was no gain
 //! (`AbstractStickyAssignor.GeneralAssignmentBuilder`).
 
-use super::balance::Balance;
+use super::balance::{Balance, Rules};
 use super::claims::Claims;
 use super::group::Group;
 use super::lists::Lists;
@@ -16,7 +16,7 @@ pub(super) fn assign(group: &Group<'_>, claims: &Claims, assignor: &'static str)
     let all = topics.partitions(group);
     let unassigned = kept.unassigned(group, &topics, &all);
     let previous = previous_owners(group, claims);
-    let mut balance = Balance::new(group, &topics, kept.lists, previous);
+    let mut balance = Balance::new(group, &topics, kept.lists, previous, Rules::Kafka39);
     let initializing = balance.is_empty();
     balance.assign(&unassigned, by_rack);
     balance.set_fixed_aside();
@@ -40,7 +40,7 @@ pub(super) struct Topics {
     /// Each member's topics that are there, as often as it names them.
     pub(super) of: Lists<u32>,
     /// How often each topic is named.
-    readers: Vec<usize>,
+    pub(super) readers: Vec<usize>,
     /// Bits: whether a member subscribes to a topic.
     subscribed: Vec<u64>,
     words: usize,
@@ -51,7 +51,7 @@ pub(super) struct Topics {
 }
 
 impl Topics {
-    fn new(group: &Group<'_>) -> Self {
+    pub(super) fn new(group: &Group<'_>) -> Self {
         let words = group.topics.len().div_ceil(64);
         let mut topics = Self {
             of: Lists::default(),
@@ -90,14 +90,19 @@ impl Topics {
 
     /// How many partitions a member could have at most, as Kafka counts.
     pub(super) fn most(&self, group: &Group<'_>, member: usize) -> usize {
-        let topics = self.of.get(member);
-        if topics.len() == self.sorted.len() {
+        if self.of.get(member).len() == self.sorted.len() {
             return group.partitions() as usize;
         }
-        topics.iter().map(|&topic| group.count(topic as usize) as usize).sum()
+        self.named(group, member)
     }
 
-    fn partitions(&self, group: &Group<'_>) -> Vec<u32> {
+    /// How many partitions the topics have that a member names, each as often as it names it.
+    pub(super) fn named(&self, group: &Group<'_>, member: usize) -> usize {
+        self.of.get(member).iter().map(|&topic| group.count(topic as usize) as usize).sum()
+    }
+
+    /// All partitions, in the order in which they are dealt.
+    pub(super) fn partitions(&self, group: &Group<'_>) -> Vec<u32> {
         self.sorted
             .iter()
             .flat_map(|&topic| group.starts[topic as usize]..group.starts[topic as usize + 1])

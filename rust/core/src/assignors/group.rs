@@ -54,6 +54,8 @@ pub struct Group<'a> {
     pub(super) subscribed: Lists<u32>,
     /// What each member owns, in the order given: a topic, and a partition, or `NONE` where the topic is not there.
     pub(super) owned: Lists<(u32, u32)>,
+    /// The partitions' numbers in their topics where those are not there, in the order of `owned`.
+    pub(super) absent: Vec<i32>,
     pub(super) generations: Vec<i32>,
     pub(super) sends: Vec<bool>,
     /// The place of a member's instance id among all of them; equal ids have equal places.
@@ -75,13 +77,14 @@ impl<'a> Group<'a> {
         let (given_members, member) = sorted(&given.members);
         let topics: Vec<_> = given_topics.iter().map(|&place| given.topics[place as usize]).collect();
         let members: Vec<_> = given_members.iter().map(|&place| given.members[place as usize]).collect();
-        let mut walker = Walker::new(&members);
+        let mut walker = Walker::of_names(&members);
         let order = walker.walk(&member);
         let mut group = Self {
             second_walk: walker.walk(&order),
             walk: order,
             subscribed: Lists::default(),
             owned: Lists::default(),
+            absent: Vec::new(),
             generations: by(&given_members, &given.generations),
             sends: by(&given_members, &given.sends),
             instances: ranks(&by(&given_members, &given.instance_ids)),
@@ -155,7 +158,10 @@ impl<'a> Group<'a> {
                 let topic = topic[place as usize];
                 let (start, count) = (self.starts[topic as usize], self.count(topic as usize));
                 let number = match u32::try_from(partition) {
-                    _ if count == 0 => NONE,
+                    _ if count == 0 => {
+                        self.absent.push(partition);
+                        NONE
+                    }
                     Ok(partition) if partition < count => start + partition,
                     _ => *beyond.entry((topic, partition)).or_insert_with(|| {
                         self.beyond.push((topic, partition));
@@ -239,7 +245,7 @@ impl<'a> Group<'a> {
                 }
             }
         }
-        let mut walker = Walker::new(&self.topics);
+        let mut walker = Walker::of_names(&self.topics);
         let mut known = walker.walk(&inserted);
         known.retain(|&topic| self.count(topic as usize) > 0);
         walker.walk(&known)

@@ -7,12 +7,12 @@ use super::java_tree::Trees;
 
 /// A `new HashMap<>()` has this many bins, and twice as many whenever more than three in four would be taken.
 pub(super) const FIRST_BINS: usize = 16;
-/// A bin with more names than this becomes a tree, once the table has [`TREE_BINS`] bins; before, the table grows.
+/// A bin with more keys than this becomes a tree, once the table has [`TREE_BINS`] bins; before, the table grows.
 pub(super) const LONGEST_LIST: usize = 8;
 pub(super) const TREE_BINS: usize = 64;
-/// A tree that a growing table leaves with no more names than this becomes a list again.
+/// A tree that a growing table leaves with no more keys than this becomes a list again.
 const SMALLEST_TREE: usize = 6;
-/// No name.
+/// No key.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// `String.hashCode`: of the UTF-16 code units.
@@ -39,16 +39,25 @@ pub(super) fn bin(spread: i32, bins: usize) -> usize {
     spread.cast_unsigned() as usize & (bins - 1)
 }
 
-/// The order in which Java walks a `new HashMap<>()` into which `inserted` was put, in this order and each once; its
-/// numbers are places in `names`.
-pub fn walk(names: &[&str], inserted: &[u32]) -> Vec<u32> {
-    Walker::new(names).walk(inserted)
+/// `TopicPartition.hashCode`, of the hash code of its topic's name.
+pub fn partition_hash(topic: i32, partition: i32) -> i32 {
+    31_i32.wrapping_mul(31_i32.wrapping_add(partition)).wrapping_add(topic)
 }
 
-/// `java.util.HashMap`, as far as it decides the order: a linked list or a tree a bin. One walks any number of maps.
-pub(super) struct Walker<'a> {
+/// The order in which Java walks a `new HashMap<>()` into which keys with these hash codes were put, each once and in the
+/// order of `inserted`, whose numbers are places in `hashes`. Where a bin has become a tree, keys of one hash code stand
+/// by their numbers, as keys that Java can compare do if they are numbered in their order. Those that it cannot
+/// compare, `TopicPartition`s among them, it takes by where they lie in memory, in another order every time: this is
+/// one of these orders.
+pub fn walk(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
+    Walker::new(hashes.iter().copied()).walk(inserted)
+}
+
+/// `java.util.HashMap`, as far as it decides the order: a linked list or a tree a bin. One walks any number of maps of
+/// the same keys, which are numbers: see [`walk`].
+pub(super) struct Walker {
     spread: Vec<i32>,
-    trees: Trees<'a>,
+    trees: Trees,
     bins: Vec<Bin>,
     size: usize,
 }
@@ -57,24 +66,29 @@ pub(super) struct Walker<'a> {
 struct Bin {
     first: u32,
     last: u32,
-    names: usize,
+    keys: usize,
     /// The root, where the bin is a tree.
     root: u32,
 }
 
-const EMPTY: Bin = Bin { first: NONE, last: NONE, names: 0, root: NONE };
+const EMPTY: Bin = Bin { first: NONE, last: NONE, keys: 0, root: NONE };
 
-impl<'a> Walker<'a> {
-    pub(super) fn new(names: &'a [&'a str]) -> Self {
-        let spread = names.iter().map(|name| spread(hash_code(name))).collect();
-        Self { spread, trees: Trees::new(names), bins: Vec::new(), size: 0 }
+impl Walker {
+    pub(super) fn new(hashes: impl Iterator<Item = i32>) -> Self {
+        let spread: Vec<_> = hashes.map(spread).collect();
+        Self { trees: Trees::new(spread.len()), spread, bins: Vec::new(), size: 0 }
     }
 
-    /// The order of a map into which names were `put`, each once.
+    /// For names that are numbered in the order of [`compare`].
+    pub(super) fn of_names(sorted: &[&str]) -> Self {
+        Self::new(sorted.iter().map(|name| hash_code(name)))
+    }
+
+    /// The order of a map into which keys were `put`, each once.
     pub(super) fn walk(&mut self, inserted: &[u32]) -> Vec<u32> {
         self.begin();
-        for &name in inserted {
-            self.put(name);
+        for &key in inserted {
+            self.put(key);
         }
         self.walked()
     }
@@ -86,16 +100,16 @@ impl<'a> Walker<'a> {
         self.size = 0;
     }
 
-    /// `put` of a new name: behind the others of its bin, and the table grows as soon as it is too full.
-    fn put(&mut self, name: u32) {
-        let place = bin(self.spread[name as usize], self.bins.len());
+    /// `put` of a new key: behind the others of its bin, and the table grows as soon as it is too full.
+    fn put(&mut self, key: u32) {
+        let place = bin(self.spread[key as usize], self.bins.len());
         if self.bins[place].root == NONE {
-            self.append(place, name);
-            if self.bins[place].names > LONGEST_LIST {
+            self.append(place, key);
+            if self.bins[place].keys > LONGEST_LIST {
                 self.shorten(place);
             }
         } else {
-            self.insert(place, name);
+            self.insert(place, key);
         }
         self.size += 1;
         if self.is_too_full() {
@@ -103,23 +117,23 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// `computeIfAbsent` of a new or a known name. Unlike `put` it looks first whether the table must grow, even for a
-    /// name that is there, puts a new one before the others of its bin, and lets a list become a tree one name sooner.
-    pub(super) fn compute_if_absent(&mut self, name: u32, new: bool) {
+    /// `computeIfAbsent` of a new or a known key. Unlike `put` it looks first whether the table must grow, even for a
+    /// key that is there, puts a new one before the others of its bin, and lets a list become a tree one key sooner.
+    pub(super) fn compute_if_absent(&mut self, key: u32, new: bool) {
         if self.is_too_full() {
             self.grow();
         }
         if !new {
             return;
         }
-        let place = bin(self.spread[name as usize], self.bins.len());
+        let place = bin(self.spread[key as usize], self.bins.len());
         if self.bins[place].root == NONE {
-            self.prepend(place, name);
-            if self.bins[place].names >= LONGEST_LIST {
+            self.prepend(place, key);
+            if self.bins[place].keys >= LONGEST_LIST {
                 self.shorten(place);
             }
         } else {
-            self.insert(place, name);
+            self.insert(place, key);
         }
         self.size += 1;
     }
@@ -129,11 +143,11 @@ impl<'a> Walker<'a> {
     }
 
     /// Into a tree.
-    fn insert(&mut self, place: usize, name: u32) {
+    fn insert(&mut self, place: usize, key: u32) {
         let Bin { first, root, .. } = self.bins[place];
-        let (first, root) = self.trees.insert(&self.spread, name, first, root);
+        let (first, root) = self.trees.insert(&self.spread, key, first, root);
         let bin = &mut self.bins[place];
-        (bin.first, bin.root, bin.names) = (first, root, bin.names + 1);
+        (bin.first, bin.root, bin.keys) = (first, root, bin.keys + 1);
     }
 
     /// What becomes of a list that is too long.
@@ -141,24 +155,24 @@ impl<'a> Walker<'a> {
         if self.bins.len() < TREE_BINS { self.grow() } else { self.plant(place) }
     }
 
-    fn prepend(&mut self, place: usize, name: u32) {
+    fn prepend(&mut self, place: usize, key: u32) {
         let first = self.bins[place].first;
         if first == NONE {
-            self.append(place, name);
+            self.append(place, key);
         } else {
-            self.trees.link_before(first, name);
-            self.bins[place].first = name;
-            self.bins[place].names += 1;
+            self.trees.link_before(first, key);
+            self.bins[place].first = key;
+            self.bins[place].keys += 1;
         }
     }
 
-    fn append(&mut self, place: usize, name: u32) {
+    fn append(&mut self, place: usize, key: u32) {
         let bin = &mut self.bins[place];
-        self.trees.link(bin.last, name);
+        self.trees.link(bin.last, key);
         if bin.first == NONE {
-            bin.first = name;
+            bin.first = key;
         }
-        (bin.last, bin.names) = (name, bin.names + 1);
+        (bin.last, bin.keys) = (key, bin.keys + 1);
     }
 
     /// Makes a tree of a bin's list.
@@ -167,23 +181,23 @@ impl<'a> Walker<'a> {
         (self.bins[place].first, self.bins[place].root) = (first, root);
     }
 
-    /// Doubles the table: each bin's names go to one of two bins, in the order that they had.
+    /// Doubles the table: each bin's keys go to one of two bins, in the order that they had.
     fn grow(&mut self) {
         let half = self.bins.len();
         let old = std::mem::replace(&mut self.bins, vec![EMPTY; 2 * half]);
         for (place, before) in old.into_iter().enumerate() {
-            let mut name = before.first;
-            while name != NONE {
-                let next = self.trees.next(name);
-                self.append(bin(self.spread[name as usize], 2 * half), name);
-                name = next;
+            let mut key = before.first;
+            while key != NONE {
+                let next = self.trees.next(key);
+                self.append(bin(self.spread[key as usize], 2 * half), key);
+                key = next;
             }
             if before.root == NONE {
                 continue;
             }
-            let moved = self.bins[place].names.min(self.bins[place + half].names);
+            let moved = self.bins[place].keys.min(self.bins[place + half].keys);
             for place in [place, place + half] {
-                if self.bins[place].names <= SMALLEST_TREE {
+                if self.bins[place].keys <= SMALLEST_TREE {
                     continue;
                 }
                 if moved == 0 {
@@ -195,14 +209,14 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The map's names in the order of its walk.
+    /// The map's keys in the order of its walk.
     pub(super) fn walked(&self) -> Vec<u32> {
         let mut walked = Vec::with_capacity(self.size);
         for bin in &self.bins {
-            let mut name = bin.first;
-            while name != NONE {
-                walked.push(name);
-                name = self.trees.next(name);
+            let mut key = bin.first;
+            while key != NONE {
+                walked.push(key);
+                key = self.trees.next(key);
             }
         }
         walked

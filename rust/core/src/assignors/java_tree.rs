@@ -1,15 +1,12 @@
 //! The bins of Java's `HashMap` that have become red-black trees, and the lists that still run through them.
 //!
-//! `HashMap.TreeNode`: a tree's names stay a linked list, in which a new name stands behind its parent in the tree,
+//! `HashMap.TreeNode`: a tree's keys stay a linked list, in which a new key stands behind its parent in the tree,
 //! and which the root leads; the list is what a walk sees.
 
-use std::cmp::Ordering;
+use super::java_order::NONE;
 
-use super::java_order::{NONE, compare};
-
-/// Links between names, for lists and trees alike.
-pub(super) struct Trees<'a> {
-    names: &'a [&'a str],
+/// Links between keys, for lists and trees alike.
+pub(super) struct Trees {
     links: Vec<Link>,
     /// Empty as long as there is no tree.
     branches: Vec<Branch>,
@@ -31,49 +28,49 @@ struct Branch {
 
 const LEAF: Branch = Branch { parent: NONE, children: [NONE; 2], red: true };
 
-impl<'a> Trees<'a> {
-    pub(super) fn new(names: &'a [&'a str]) -> Self {
-        Self { names, links: vec![Link { previous: NONE, next: NONE }; names.len()], branches: Vec::new() }
+impl Trees {
+    pub(super) fn new(keys: usize) -> Self {
+        Self { links: vec![Link { previous: NONE, next: NONE }; keys], branches: Vec::new() }
     }
 
-    pub(super) fn next(&self, name: u32) -> u32 {
-        self.links[name as usize].next
+    pub(super) fn next(&self, key: u32) -> u32 {
+        self.links[key as usize].next
     }
 
-    /// Puts a name behind the last one of a list.
-    pub(super) fn link(&mut self, last: u32, name: u32) {
-        self.links[name as usize] = Link { previous: last, next: NONE };
+    /// Puts a key behind the last one of a list.
+    pub(super) fn link(&mut self, last: u32, key: u32) {
+        self.links[key as usize] = Link { previous: last, next: NONE };
         if last != NONE {
-            self.links[last as usize].next = name;
+            self.links[last as usize].next = key;
         }
     }
 
-    /// Puts a name before the first one of a list.
-    pub(super) fn link_before(&mut self, first: u32, name: u32) {
-        self.links[name as usize] = Link { previous: NONE, next: first };
-        self.links[first as usize].previous = name;
+    /// Puts a key before the first one of a list.
+    pub(super) fn link_before(&mut self, first: u32, key: u32) {
+        self.links[key as usize] = Link { previous: NONE, next: first };
+        self.links[first as usize].previous = key;
     }
 
-    /// Makes a tree of a list, name by name (`treeify`); the new first name and the root.
+    /// Makes a tree of a list, key by key (`treeify`); the new first key and the root.
     pub(super) fn plant(&mut self, spread: &[i32], first: u32) -> (u32, u32) {
-        self.branches.resize(self.names.len(), LEAF);
+        self.branches.resize(self.links.len(), LEAF);
         let mut root = NONE;
-        let mut name = first;
-        while name != NONE {
-            root = self.grow(spread, root, name).0;
-            name = self.next(name);
+        let mut key = first;
+        while key != NONE {
+            root = self.grow(spread, root, key).0;
+            key = self.next(key);
         }
         (self.lead(first, root), root)
     }
 
-    /// Puts a name into a tree (`putTreeVal`); the new first name and the root.
-    pub(super) fn insert(&mut self, spread: &[i32], name: u32, first: u32, root: u32) -> (u32, u32) {
-        let (root, parent) = self.grow(spread, root, name);
+    /// Puts a key into a tree (`putTreeVal`); the new first key and the root.
+    pub(super) fn insert(&mut self, spread: &[i32], key: u32, first: u32, root: u32) -> (u32, u32) {
+        let (root, parent) = self.grow(spread, root, key);
         let next = self.next(parent);
-        self.links[name as usize] = Link { previous: parent, next };
-        self.links[parent as usize].next = name;
+        self.links[key as usize] = Link { previous: parent, next };
+        self.links[parent as usize].next = key;
         if next != NONE {
-            self.links[next as usize].previous = name;
+            self.links[next as usize].previous = key;
         }
         (self.lead(first, root), root)
     }
@@ -95,34 +92,32 @@ impl<'a> Trees<'a> {
         root
     }
 
-    /// Adds a leaf, by hash and then by text, and balances; the new root, and the leaf's parent as it was added.
-    fn grow(&mut self, spread: &[i32], root: u32, name: u32) -> (u32, u32) {
-        self.branches[name as usize] = LEAF;
+    /// Adds a leaf, by hash and then by number, and balances; the new root, and the leaf's parent as it was added.
+    fn grow(&mut self, spread: &[i32], root: u32, key: u32) -> (u32, u32) {
+        self.branches[key as usize] = LEAF;
         if root == NONE {
-            self.branches[name as usize].red = false;
-            return (name, NONE);
+            self.branches[key as usize].red = false;
+            return (key, NONE);
         }
         let mut parent = root;
         loop {
-            let by_hash = spread[name as usize].cmp(&spread[parent as usize]);
-            let order = by_hash.then_with(|| compare(self.names[name as usize], self.names[parent as usize]));
-            let side = usize::from(order == Ordering::Greater);
+            let side = usize::from((spread[key as usize], key) > (spread[parent as usize], parent));
             let child = self.branches[parent as usize].children[side];
             if child == NONE {
-                self.branches[parent as usize].children[side] = name;
-                self.branches[name as usize].parent = parent;
-                return (self.balance(root, name), parent);
+                self.branches[parent as usize].children[side] = key;
+                self.branches[key as usize].parent = parent;
+                return (self.balance(root, key), parent);
             }
             parent = child;
         }
     }
 
     /// The red-black rules after an insertion (`balanceInsertion`); the new root.
-    fn balance(&mut self, mut root: u32, mut name: u32) -> u32 {
+    fn balance(&mut self, mut root: u32, mut key: u32) -> u32 {
         loop {
-            let parent = self.branch(name).parent;
+            let parent = self.branch(key).parent;
             if parent == NONE {
-                self.paint(name, false);
+                self.paint(key, false);
                 return root;
             }
             let grandparent = self.branch(parent).parent;
@@ -135,13 +130,13 @@ impl<'a> Trees<'a> {
                 self.paint(uncle, false);
                 self.paint(parent, false);
                 self.paint(grandparent, true);
-                name = grandparent;
+                key = grandparent;
                 continue;
             }
             let mut middle = parent;
-            if self.side(parent, name) != side {
+            if self.side(parent, key) != side {
                 root = self.rotate(root, parent, side);
-                (middle, name) = (name, parent);
+                (middle, key) = (key, parent);
             }
             self.paint(middle, false);
             self.paint(grandparent, true);
@@ -149,22 +144,22 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// Turns a name down to one side, and its other child up in its place; the new root.
-    fn rotate(&mut self, root: u32, name: u32, side: usize) -> u32 {
-        let Branch { parent, children, .. } = self.branch(name);
+    /// Turns a key down to one side, and its other child up in its place; the new root.
+    fn rotate(&mut self, root: u32, key: u32, side: usize) -> u32 {
+        let Branch { parent, children, .. } = self.branch(key);
         let up = children[1 - side];
         let inner = self.branch(up).children[side];
-        self.branches[name as usize].children[1 - side] = inner;
+        self.branches[key as usize].children[1 - side] = inner;
         if inner != NONE {
-            self.branches[inner as usize].parent = name;
+            self.branches[inner as usize].parent = key;
         }
         self.branches[up as usize].parent = parent;
-        self.branches[up as usize].children[side] = name;
+        self.branches[up as usize].children[side] = key;
         if parent != NONE {
-            let below = self.side(parent, name);
+            let below = self.side(parent, key);
             self.branches[parent as usize].children[below] = up;
         }
-        self.branches[name as usize].parent = up;
+        self.branches[key as usize].parent = up;
         if parent == NONE {
             self.paint(up, false);
             up
@@ -173,15 +168,15 @@ impl<'a> Trees<'a> {
         }
     }
 
-    fn branch(&self, name: u32) -> Branch {
-        self.branches[name as usize]
+    fn branch(&self, key: u32) -> Branch {
+        self.branches[key as usize]
     }
 
     fn side(&self, parent: u32, child: u32) -> usize {
         usize::from(self.branches[parent as usize].children[1] == child)
     }
 
-    fn paint(&mut self, name: u32, red: bool) {
-        self.branches[name as usize].red = red;
+    fn paint(&mut self, key: u32, red: bool) {
+        self.branches[key as usize].red = red;
     }
 }

@@ -14,6 +14,7 @@
 //! | `general`, `balance`, `movements` | the sticky algorithm for unequal ones |
 //! | `cooperative` | what is withheld for the second rebalance |
 //! | `racks` | which racks matter (KIP-881) |
+//! | `legacy` | assignors that Kafka has no more |
 
 mod balance;
 mod claims;
@@ -23,6 +24,7 @@ mod general;
 mod group;
 pub mod java_order;
 mod java_tree;
+mod legacy;
 mod lists;
 mod movements;
 mod racks;
@@ -48,19 +50,36 @@ pub enum Assignor {
     Sticky,
     /// `CooperativeStickyAssignor`: the same, and what changes hands is withheld until its owner has let go.
     CooperativeSticky,
+    /// `StickyAssignor` of Kafka 2.8.
+    Sticky28,
+    /// `CooperativeStickyAssignor` of Kafka 2.8.
+    CooperativeSticky28,
+    /// `StickyAssignor` of Kafka 2.3.
+    Sticky23,
 }
 
 impl Assignor {
     /// All assignors.
-    pub const ALL: [Self; 4] = [Self::Range, Self::RoundRobin, Self::Sticky, Self::CooperativeSticky];
+    pub const ALL: [Self; 7] = [
+        Self::Range,
+        Self::RoundRobin,
+        Self::Sticky,
+        Self::CooperativeSticky,
+        Self::Sticky28,
+        Self::CooperativeSticky28,
+        Self::Sticky23,
+    ];
 
-    /// The name by which members of a group agree on it.
+    /// The name by which members of a group agree on it; of an older one, with its version.
     pub fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
             Self::RoundRobin => "roundrobin",
             Self::Sticky => "sticky",
             Self::CooperativeSticky => "cooperative-sticky",
+            Self::Sticky28 => "sticky@2.8",
+            Self::CooperativeSticky28 => "cooperative-sticky@2.8",
+            Self::Sticky23 => "sticky@2.3",
         }
     }
 
@@ -105,6 +124,10 @@ impl Assignor {
                     Lists::of(&lists)
                 }
             }
+            Self::Sticky28 | Self::CooperativeSticky28 => {
+                legacy::sticky_2_8(group, self.name(), self == Self::CooperativeSticky28)?
+            }
+            Self::Sticky23 => legacy::sticky_2_3(group, self.name())?,
         };
         Ok(group.named(&lists))
     }

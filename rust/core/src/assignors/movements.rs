@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::group::Group;
-use super::java_order::{FIRST_BINS, LONGEST_LIST, TREE_BINS, bin, hash_code, spread};
+use super::java_order::{FIRST_BINS, LONGEST_LIST, TREE_BINS, bin, hash_code, partition_hash, spread};
 
 /// The movements of one balancing.
 pub(super) struct Movements {
@@ -12,7 +12,7 @@ pub(super) struct Movements {
     ways: BTreeMap<(u32, u32, u32), Set>,
     /// By partition, from whom it has come to whom.
     moved: Vec<Option<(u32, u32)>>,
-    /// By topic, the hash code of its name; `TopicPartition.hashCode` adds the partition's number.
+    /// By topic, the hash code of its name.
     hashes: Vec<i32>,
 }
 
@@ -54,8 +54,7 @@ impl Movements {
         }
         let source = before.map_or(from, |(source, _)| source);
         self.moved[partition as usize] = Some((source, to));
-        let hash = 31_i32.wrapping_mul(31_i32.wrapping_add(group.number(partition)));
-        let spread = spread(hash.wrapping_add(self.hashes[topic as usize]));
+        let spread = spread(partition_hash(self.hashes[topic as usize], group.number(partition)));
         self.ways.entry((topic, source, to)).or_insert_with(Set::new).insert(spread, partition);
     }
 }

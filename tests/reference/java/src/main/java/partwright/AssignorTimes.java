@@ -17,7 +17,7 @@ import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * A line with a group, as {@link AssignorAnswers} reads it, has the checksum of the answer's lines `member, topic,
+ * A line with a group, as {@link Groups} reads it, has the checksum of the answer's lines `member, topic,
  * partition` for an answer, so that a rival can show that it does the same work. Each empty line after it has the
  * nanoseconds of one more `assign`, whose cluster and subscriptions are there already.
  */
@@ -31,7 +31,7 @@ public final class AssignorTimes {
     private AssignorTimes(JsonNode group) {
         this.group = group;
         this.subscriptions = AssignorAnswers.subscriptions(group);
-        this.cluster = AssignorAnswers.cluster(group);
+        this.cluster = Groups.cluster(group);
     }
 
     /** Reads standard input to its end. */

@@ -1,0 +1,159 @@
+// What all programs over assignors share: groups of JSON in, assignments of JSON out, and what both are made of.
+package partwright;
+
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.PartitionInfo;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * The first line out is the provenance. Each line in is an object with `assignor`, `topics`, `members` and `racks`;
+ * its answer is `{"assignment": {member: [[topic, partition], ...]}}` with each list in the assignor's own order, or
+ * `{"error": "the exception's class"}` where the assignor throws.
+ */
+public final class Groups {
+    private static final ObjectMapper JSON =
+            JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+    private static final int BUFFER = 1 << 16;
+    private static final int LONGEST_LIST = 8;
+    private static final int TRIES = 16;
+
+    private Groups() {}
+
+    /** A real assignor: by member, in the order in which the answer is to have them, its partitions. */
+    @FunctionalInterface
+    public interface Assignor {
+        /** Asks it about a group, for which it makes every object anew. */
+        Map<String, List<TopicPartition>> assign(JsonNode group);
+    }
+
+    /** Reads standard input to its end. */
+    public static void answer(String library, String version, Assignor assignor) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
+        PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
+        ObjectNode provenance = JSON.createObjectNode().put("library", library).put("version", version);
+        out.append(JSON.writeValueAsString(provenance)).append('\n');
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            out.append(JSON.writeValueAsString(answer(assignor, JSON.readTree(line)))).append('\n');
+        }
+        out.flush();
+    }
+
+    /**
+     * The same, where the answer may hang on the order of a `HashMap` of partitions: with more than eight of one hash
+     * code it goes by where objects lie in memory. A group whose answers differ has the answer `{"undetermined": true}`.
+     */
+    public static void answerOfMaps(String library, String version, Assignor assignor) throws IOException {
+        answer(library, version, group -> {
+            Map<String, List<TopicPartition>> assigned = assignor.assign(group);
+            for (int left = hasEqualHashes(group) ? TRIES : 0; left > 0; left--) {
+                if (!assignor.assign(group).equals(assigned)) {
+                    throw new UndeterminedException();
+                }
+            }
+            return assigned;
+        });
+    }
+
+    private static ObjectNode answer(Assignor assignor, JsonNode group) {
+        ObjectNode answer = JSON.createObjectNode();
+        try {
+            ObjectNode lists = JSON.createObjectNode();
+            assignor.assign(group).forEach((member, partitions) -> {
+                ArrayNode list = lists.putArray(member);
+                partitions.forEach(partition -> list.addArray().add(partition.topic()).add(partition.partition()));
+            });
+            answer.set("assignment", lists);
+        } catch (UndeterminedException differs) {
+            answer.put("undetermined", true);
+        } catch (RuntimeException refused) {
+            answer.put("error", refused.getClass().getSimpleName());
+        }
+        return answer;
+    }
+
+    private static boolean hasEqualHashes(JsonNode group) {
+        Set<TopicPartition> all = new HashSet<>();
+        group.get("topics").properties().forEach(topic -> {
+            for (int partition = 0; partition < topic.getValue().asInt(); partition++) {
+                all.add(new TopicPartition(topic.getKey(), partition));
+            }
+        });
+        group.get("members").forEach(member -> all.addAll(owned(member)));
+        Map<Integer, Integer> counts = new HashMap<>();
+        all.forEach(partition -> counts.merge(partition.hashCode(), 1, Integer::sum));
+        return counts.values().stream().anyMatch(count -> count > LONGEST_LIST);
+    }
+
+    /** What a member says that it owns. */
+    public static List<TopicPartition> owned(JsonNode member) {
+        List<TopicPartition> owned = new ArrayList<>();
+        JsonNode given = member.path("owned");
+        if (given.isObject()) {
+            given.properties().forEach(topic ->
+                    topic.getValue().forEach(partition -> owned.add(new TopicPartition(topic.getKey(), partition.asInt()))));
+        } else {
+            given.forEach(pair -> owned.add(new TopicPartition(pair.get(0).asText(), pair.get(1).asInt())));
+        }
+        return owned;
+    }
+
+    /** A member's subscription. */
+    public static List<String> topics(JsonNode member) {
+        List<String> topics = new ArrayList<>();
+        member.get("topics").forEach(topic -> topics.add(topic.asText()));
+        return topics;
+    }
+
+    /** The generation in which a member came to own what it owns, -1 where it says none. */
+    public static int generation(JsonNode member) {
+        return member.hasNonNull("generation") ? member.get("generation").asInt() : -1;
+    }
+
+    /** A field that may be missing. */
+    public static Optional<String> text(JsonNode given) {
+        return given == null || given.isNull() ? Optional.empty() : Optional.of(given.asText());
+    }
+
+    /** The topics, with a broker a rack. */
+    public static Cluster cluster(JsonNode group) {
+        List<PartitionInfo> partitions = new ArrayList<>();
+        Map<String, Node> nodes = new HashMap<>();
+        group.get("topics").properties().forEach(topic -> {
+            JsonNode racks = group.path("racks").path(topic.getKey());
+            for (int partition = 0; partition < topic.getValue().asInt(); partition++) {
+                List<Node> replicas = new ArrayList<>();
+                for (JsonNode rack : racks.path(partition)) {
+                    String of = rack.isNull() ? null : rack.asText();
+                    replicas.add(nodes.computeIfAbsent(
+                            String.valueOf(of), key -> new Node(nodes.size(), "127.0.0.1", 1, of)));
+                }
+                Node[] all = replicas.toArray(new Node[0]);
+                partitions.add(new PartitionInfo(topic.getKey(), partition, null, all, all));
+            }
+        });
+        return new Cluster("golden", nodes.values(), partitions, Set.of(), Set.of());
+    }
+
+    private static final class UndeterminedException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+}
