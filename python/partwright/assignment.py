@@ -11,6 +11,7 @@ from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.group import Group, Owned
 from partwright.own_assignor import OwnAssignor, is_path
+from partwright.threads import THREADED, ordered, threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +55,7 @@ def assignors() -> list[str]:
     """The assignors that there are, under their names in Kafka.
 
     Examples:
-        >>> assignors()
+        >>> assignors()[:7]
         ['range', 'roundrobin', 'sticky', 'cooperative-sticky', 'sticky@2.8', 'cooperative-sticky@2.8', 'sticky@2.3']
     """
     return _core.assignors()
@@ -68,6 +69,7 @@ def assign(
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     topic_ids: Mapping[str, str] | None = None,
     owned: Assignment | None = None,
+    partition_order: Sequence[int] | None = None,
 ) -> Assignment:
     """Who reads what, exactly as Kafka's own assignor says, the order of each list included.
 
@@ -75,12 +77,16 @@ def assign(
         topics: By name, how many partitions a topic has.
         members: The members in the order in which they are put into Java's map: objects with `id` and `topics`, and,
             where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
-            `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id.
-        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; or one
-            of your own, as an object, a class or a path such as `mine:MyAssignor`: see `partwright.partition_assignor`.
+            `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
+            `old-roundrobin` also `streams`, the number of its threads.
+        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; or an
+            older one's: `sticky@2.8`, `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one of
+            your own, as an object, a class or a path such as `mine:MyAssignor`: see `partwright.partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
         topic_ids: By topic, its id; the four assignors of the client do not look at it.
         owned: An earlier assignment: what it gave to a member is what that member owns.
+        partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, in place of that of
+            their hash codes.
 
     Returns:
         The assignment. Kafka's quirks are part of it: see docs/assign.md.
@@ -100,7 +106,10 @@ def assign(
     if owned is not None and not isinstance(owned, Assignment):
         raise PartwrightError(f"owned= is an Assignment, not {owned!r}")
     before = None if owned is None else Owned(owned.members, owned.topics, owned.lists)
-    return assign_group(Group.of(topics, members, racks, before), assignor)
+    order = None if partition_order is None else ordered(partition_order, topics, assignor)
+    if assignor in THREADED:
+        members = threads(members, assignor)
+    return assign_group(Group.of(topics, members, racks, before, order), assignor)
 
 
 def assign_group(group: Group, assignor: Any) -> Assignment:  # noqa: ANN401 - see `assign`

@@ -60,6 +60,7 @@ class Group:
         members: Iterable[Member] | Mapping[str, Iterable[str]],
         racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
         owned: Owned | None = None,
+        order: Sequence[int] | None = None,
     ) -> Group:
         """Checks a group and puts it into columns.
 
@@ -90,6 +91,8 @@ class Group:
         of_topics = {"name": _texts(names, "topics"), "partitions": partitions}
         if replicas is not None:
             of_topics["racks"] = replicas
+        if order is not None:
+            of_topics["order"] = _lists([0, *[len(order)] * len(names)], list(order))
         of_members = {
             "id": _texts(ids, "id"),
             "instance_id": _texts(columns.instances, "instance_id"),
@@ -127,6 +130,10 @@ class _Columns:
         if name in self.ids:
             raise PartwrightError(f"members has {name!r} twice: each id once")
         for field in member:
+            if field == "streams":
+                raise PartwrightError(
+                    f"member {name!r} has streams, which only old-range and old-roundrobin know"
+                )
             if field not in _FIELDS:
                 known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
                 raise PartwrightError(f"member {name!r} has a field {field!r}: there are {known}")

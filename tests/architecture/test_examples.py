@@ -21,6 +21,7 @@ MODULES = [
     "partwright.assignor_choice",
     "partwright.group",
     "partwright.grouped",
+    "partwright.threads",
     "partwright.audit.columns",
     "partwright.audit.copartition",
     "partwright.audit.fingerprint",

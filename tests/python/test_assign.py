@@ -116,7 +116,8 @@ def test_a_group_may_be_empty() -> None:
 # Any group.
 
 
-@pytest.mark.parametrize("assignor", assignors())
+# old-roundrobin takes equal subscriptions alone.
+@pytest.mark.parametrize("assignor", [name for name in assignors() if name != "old-roundrobin"])
 def test_each_partition_has_one_reader_who_subscribes_to_it(assignor: str) -> None:
     draw = random.Random(assignor)
     for _ in range(200):
@@ -153,9 +154,66 @@ def test_a_second_round_of_the_same_members_moves_nothing() -> None:
             assert pw.assign(topics, members, assignor, owned=first).moved_from(first).num_rows == 0
 
 
-# Refusals.
+# Threads.
 
 MEMBER = {"id": "c", "topics": ["t"]}
+
+
+def test_threads_are_dealt_by_their_names() -> None:
+    members = [{"id": "C10", "topics": ["t"], "streams": 2}, {"id": "C1", "topics": ["t"], "streams": 11}]
+    found = pw.assign({"t": 13}, members, "old-range").to_dict()
+    # As text, C1-10 stands before C1-2, and C10 behind all of C1.
+    assert {name: pairs[0][1] for name, pairs in found.items()} == {
+        "C10-0": 11,
+        "C10-1": 12,
+        "C1-0": 0,
+        "C1-1": 1,
+        "C1-10": 2,
+        **{f"C1-{thread}": thread + 1 for thread in range(2, 10)},
+    }
+
+
+def test_an_old_group_may_be_empty_or_read_nothing() -> None:
+    for assignor in ["old-range", "old-roundrobin"]:
+        assert pw.assign({"t": 2}, [], assignor).to_dict() == {}
+        members = [{"id": "C", "topics": ["gone"], "streams": 2}]
+        assert pw.assign({"t": 2}, members, assignor).to_dict() == {"C-0": [], "C-1": []}
+
+
+@pytest.mark.parametrize(
+    ("topics", "assignor", "order", "sentence"),
+    [
+        ({"t": 2}, "range", [0, 1], "partition_order is for old-roundrobin alone: leave it out for range"),
+        (
+            {"t": 2, "u": 1},
+            "old-roundrobin",
+            [0, 1],
+            "partition_order is for a group with one topic: give topics one, or leave it out",
+        ),
+        ({"t": 2}, "old-roundrobin", "01", "partition_order is a list of partitions, not '01'"),
+        (
+            {"t": 2},
+            "old-roundrobin",
+            [0, 0],
+            "partition_order has each partition from 0 to 1 once, not [0, 0]",
+        ),
+        (
+            {"t": 2},
+            "old-roundrobin",
+            [0, "1"],
+            "partition_order has each partition from 0 to 1 once, not [0, '1']",
+        ),
+    ],
+)
+def test_an_order_that_cannot_be_is_refused(
+    topics: dict[str, int], assignor: str, order: Any, sentence: str
+) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        pw.assign(topics, [MEMBER], assignor, partition_order=order)
+    assert str(refused.value) == sentence
+
+
+# Refusals.
 
 
 @pytest.mark.parametrize(
@@ -170,6 +228,29 @@ MEMBER = {"id": "c", "topics": ["t"]}
         (({"t": 1}, ["c"]), "a member is an object with id and topics, not 'c'"),
         (({"t": 1}, [{"id": 1}]), "a member's id is text, not 1"),
         (({"t": 1}, [MEMBER, MEMBER]), "members has 'c' twice: each id once"),
+        (
+            ({"t": 1}, [{**MEMBER, "streams": 2}], "sticky@2.3"),
+            "member 'c' has streams, which only old-range and old-roundrobin know",
+        ),
+        (({"t": 1}, [{**MEMBER, "streams": 0}], "old-range"), "member 'c': streams is 1 to 10000, not 0"),
+        (
+            ({"t": 1}, [{**MEMBER, "streams": True}], "old-range"),
+            "member 'c': streams is 1 to 10000, not True",
+        ),
+        (
+            ({"t": 1}, [{**MEMBER, "streams": 1}, {"id": "c-0", "topics": ["t"]}], "old-range"),
+            "members has 'c-0' twice: each id once",
+        ),
+        (({"t": 1}, ["c"], "old-roundrobin"), "a member is an object with id and topics, not 'c'"),
+        (({"t": 1}, None, "old-range"), "members is a list of objects, not None"),
+        (
+            ({"t": 1}, [{**MEMBER, "streams": 2}, {"id": "d", "topics": ["t"]}], "old-roundrobin"),
+            "old-roundrobin needs members with the same number of streams: 'c' has 2, 'd' has 1",
+        ),
+        (
+            ({"t": 1}, {"c": ["t"], "d": ["t", "u"]}, "old-roundrobin"),
+            "old-roundrobin needs members with the same topics: 'd' subscribes to 'u', 'c' does not",
+        ),
         (({"t": 1}, [{"id": "c"}]), "member 'c': topics is a list of names, not None"),
         (({"t": 1}, {"c": "t"}), "member 'c': topics is a list of names, not 't'"),
         (({"t": 1}, {"c": [["t"]]}), "member 'c': a topic is text, not ['t']"),
@@ -299,7 +380,8 @@ def test_groups_come_a_line_each() -> None:
         ('{"assignor": "range", "members": []}', "stdin: the group has no topics: name it"),
         (
             json.dumps({**GROUP, "x": 1}),
-            "stdin: a group has no field 'x': there are assignor, topics, topic_ids, racks and members",
+            "stdin: a group has no field 'x': "
+            "there are assignor, topics, topic_ids, racks, partition_order and members",
         ),
         (
             json.dumps({**GROUP, "members": {"c": ["t"]}}),

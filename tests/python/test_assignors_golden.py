@@ -16,6 +16,7 @@ FILES = {
     "client": ("kafka-clients", "4.4.0", "partwright.AssignorAnswers"),
     "client-2.8": ("kafka-clients", "2.8.2", "partwright.v2_8.StickyAnswers"),
     "client-2.3": ("kafka-clients", "2.3.1", "partwright.v2_3.StickyAnswers"),
+    "old": ("kafka_2.11", "0.10.2.2", "partwright.v0_10.ThreadAnswers"),
 }
 LINES = {
     name: [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="ascii").splitlines()]
@@ -26,7 +27,13 @@ EXAMPLES = json.loads((Path(__file__).parent / "assign_examples.json").read_text
 
 
 def asked(group: dict[str, Any]) -> dict[str, list[list[Any]]]:
-    found = pw.assign(group["topics"], group["members"], group["assignor"], racks=group.get("racks"))
+    found = pw.assign(
+        group["topics"],
+        group["members"],
+        group["assignor"],
+        racks=group.get("racks"),
+        partition_order=group.get("partition_order"),
+    )
     return {member: [list(pair) for pair in pairs] for member, pairs in found.to_dict().items()}
 
 

@@ -1,4 +1,4 @@
-"""Asks Kafka's own assignors about the stories of `groups.py`, round by round, and writes down what they say."""
+"""Asks Kafka's own assignors, today's and older ones, about stories of groups, round by round; keeps what they say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builds import build_java, run
 from groups import ASSIGNORS, Story
+from thread_groups import ASSIGNORS as THREADED
+from thread_groups import ThreadStory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,6 +32,7 @@ PROGRAMS = (
     Program("", "partwright.AssignorAnswers", ASSIGNORS, 25),
     Program("2.8", "partwright.v2_8.StickyAnswers", ("sticky@2.8", "cooperative-sticky@2.8"), 13),
     Program("2.3", "partwright.v2_3.StickyAnswers", ("sticky@2.3",), 15),
+    Program("0.10", "partwright.v0_10.ThreadAnswers", THREADED, 17),
 )
 
 
@@ -55,7 +58,11 @@ def rounds(
 
     Groups about which Java says now this and now that, because of where its objects lie in memory, are left out.
     """
-    going = [Story(f"{seed}:{name}:{number}", name) for name in assignors for number in range(stories)]
+    going = [
+        (ThreadStory if name in THREADED else Story)(f"{seed}:{name}:{number}", name)
+        for name in assignors
+        for number in range(stories)
+    ]
     for _ in range(ROUNDS):
         groups = [story.group for story in going]
         _, answers = ask(command, groups)

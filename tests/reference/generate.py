@@ -68,6 +68,7 @@ CLIENTS = (
         for kafka, name, program in [
             ("2.8", "client-2.8", "partwright.v2_8.StickyAnswers"),
             ("2.3", "client-2.3", "partwright.v2_3.StickyAnswers"),
+            ("0.10", "old", "partwright.v0_10.ThreadAnswers"),
         ]
     ),
     Client("librdkafka", build_python, "librdkafka"),

@@ -8,10 +8,11 @@ use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-const GROUPS: [(&str, usize); 3] = [
+const GROUPS: [(&str, usize); 4] = [
     (include_str!("../golden/assignors/client.jsonl"), 4),
     (include_str!("../golden/assignors/client-2.8.jsonl"), 2),
     (include_str!("../golden/assignors/client-2.3.jsonl"), 1),
+    (include_str!("../golden/assignors/old.jsonl"), 2),
 ];
 const ORDERS: &str = include_str!("../golden/assignors/java_order.json");
 const PARTITION_ORDERS: &str = include_str!("../golden/assignors/java_partition_order.json");
@@ -36,6 +37,7 @@ struct Member {
     topics: Vec<String>,
     owned: Option<Vec<(String, i32)>>,
     generation: Option<i32>,
+    streams: Option<usize>,
     instance_id: Option<String>,
     rack: Option<String>,
 }
@@ -80,8 +82,9 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
     for topic in case.topics.keys() {
         topics.of(topic);
     }
-    for member in &case.members {
-        given.members.push(&member.id);
+    let members: Vec<_> = case.members.iter().flat_map(threads).collect();
+    for (id, member) in &members {
+        given.members.push(id);
         given.instance_ids.push(member.instance_id.as_deref());
         given
             .member_racks
@@ -113,6 +116,14 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
         .enumerate()
         .map(|(member, id)| ((*id).to_owned(), (offsets[member]..offsets[member + 1]).map(pair).collect()))
         .collect())
+}
+
+/// A member, once for each of its threads.
+fn threads(member: &Member) -> Vec<(String, &Member)> {
+    match member.streams {
+        None => vec![(member.id.clone(), member)],
+        Some(streams) => (0..streams).map(|thread| (format!("{}-{thread}", member.id), member)).collect(),
+    }
 }
 
 #[test]

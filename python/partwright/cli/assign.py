@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FIELDS = ("assignor", "topics", "topic_ids", "racks", "members")
+_FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "members")
 
 
 @click.command("assign")
@@ -53,8 +53,9 @@ def command(
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
     A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
-    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky, or a Python
-    class of your own, whose module is looked for where you are, too.
+    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky, and of older
+    versions sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin; or a Python class of your
+    own, whose module is looked for where you are, too.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
     Kafka's own list.
@@ -141,6 +142,7 @@ def _answer(text: str, assignor: str | None, where: str) -> str:
             group["assignor"],
             racks=group.get("racks"),
             topic_ids=group.get("topic_ids"),
+            partition_order=group.get("partition_order"),
         )
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
@@ -159,6 +161,7 @@ def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
     try:
         # Whichever the group names.
         group = _group(text, "range")
+        _refuse_order(group)
         found = compare(
             group["topics"], group["members"], racks=group.get("racks"), clock=time.perf_counter, own=own
         )
@@ -170,6 +173,11 @@ def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
     from partwright.cli.assign_report import print_comparison  # noqa: PLC0415 - rich takes a while to import
 
     print_comparison(found, group["topics"], group["members"])
+
+
+def _refuse_order(group: dict[str, Any]) -> None:
+    if "partition_order" in group:
+        raise PartwrightError("partition_order is for old-roundrobin alone: leave it out with --compare")
 
 
 def _group(text: str, assignor: str | None) -> dict[str, Any]:

@@ -33,6 +33,9 @@ pub struct Given<'a> {
     pub owned: Lists<(u32, i32)>,
     /// The generation in which it came to own that, -1 where it does not know.
     pub generations: Vec<i32>,
+    /// Of the one topic's partitions, the order in which `old-roundrobin` deals them; empty where the topic's own
+    /// order counts.
+    pub order: Vec<u32>,
 }
 
 /// A group in the core's own numbers. Topics that nobody subscribes to, or that have no partitions, have none here.
@@ -62,6 +65,8 @@ pub struct Group<'a> {
     pub(super) instances: Vec<Option<u32>>,
     pub(super) member_racks: Vec<Option<u32>>,
     racks: Option<Lists<u32>>,
+    /// Of the one topic's partitions, the order in which `old-roundrobin` deals them, if it is given.
+    pub(super) order: Vec<u32>,
     given_topics: Vec<u32>,
     given_members: Vec<u32>,
 }
@@ -90,6 +95,7 @@ impl<'a> Group<'a> {
             instances: ranks(&by(&given_members, &given.instance_ids)),
             member_racks: by(&given_members, &given.member_racks),
             racks: None,
+            order: given.order.clone(),
             starts: vec![0],
             topic_of: Vec::new(),
             beyond: Vec::new(),

@@ -56,11 +56,15 @@ pub enum Assignor {
     CooperativeSticky28,
     /// `StickyAssignor` of Kafka 2.3.
     Sticky23,
+    /// `kafka.consumer.RangeAssignor` of Kafka 0.10, by consumer thread.
+    OldRange,
+    /// `kafka.consumer.RoundRobinAssignor` of Kafka 0.10, by consumer thread.
+    OldRoundRobin,
 }
 
 impl Assignor {
     /// All assignors.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Range,
         Self::RoundRobin,
         Self::Sticky,
@@ -68,6 +72,8 @@ impl Assignor {
         Self::Sticky28,
         Self::CooperativeSticky28,
         Self::Sticky23,
+        Self::OldRange,
+        Self::OldRoundRobin,
     ];
 
     /// The name by which members of a group agree on it; of an older one, with its version.
@@ -80,6 +86,8 @@ impl Assignor {
             Self::Sticky28 => "sticky@2.8",
             Self::CooperativeSticky28 => "cooperative-sticky@2.8",
             Self::Sticky23 => "sticky@2.3",
+            Self::OldRange => "old-range",
+            Self::OldRoundRobin => "old-roundrobin",
         }
     }
 
@@ -98,6 +106,7 @@ impl Assignor {
     ///     owned: Lists { offsets: vec![0; 3], values: vec![] },
     ///     generations: vec![-1; 2],
     ///     racks: Lists::default(),
+    ///     order: vec![],
     /// };
     /// let assignment = Assignor::Range.assign(&Group::new(&given)?)?;
     /// assert_eq!((assignment.offsets, assignment.partitions), (vec![0, 2, 3], vec![0, 1, 2]));
@@ -128,6 +137,8 @@ impl Assignor {
                 legacy::sticky_2_8(group, self.name(), self == Self::CooperativeSticky28)?
             }
             Self::Sticky23 => legacy::sticky_2_3(group, self.name())?,
+            Self::OldRange => legacy::old_range(group),
+            Self::OldRoundRobin => legacy::old_round_robin(group),
         };
         Ok(group.named(&lists))
     }

@@ -14,15 +14,7 @@ pub(super) fn assign(group: &Group<'_>) -> Result<Lists<u32>> {
         });
     }
     let circle = group.static_first();
-    let mut places = vec![Vec::new(); group.topics.len()];
-    for (place, &member) in circle.iter().enumerate() {
-        for &topic in group.subscribed.get(member as usize) {
-            let places: &mut Vec<usize> = &mut places[topic as usize];
-            if places.last() != Some(&place) {
-                places.push(place);
-            }
-        }
-    }
+    let places = places(group, &circle);
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
     let mut next = 0;
     for (topic, places) in places.iter().enumerate() {
@@ -35,4 +27,18 @@ pub(super) fn assign(group: &Group<'_>) -> Result<Lists<u32>> {
         }
     }
     Ok(Lists::dealt(group.members(), &dealt))
+}
+
+/// By topic, the places of its subscribers in a circle of members.
+pub(super) fn places(group: &Group<'_>, circle: &[u32]) -> Vec<Vec<usize>> {
+    let mut places = vec![Vec::new(); group.topics.len()];
+    for (place, &member) in circle.iter().enumerate() {
+        for &topic in group.subscribed.get(member as usize) {
+            let places: &mut Vec<usize> = &mut places[topic as usize];
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
+    }
+    places
 }

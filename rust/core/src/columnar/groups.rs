@@ -18,6 +18,7 @@ use crate::{Error, Result};
 /// | `topics` | `name`: text | each topic once |
 /// | | `partitions`: int32 | how many it has; 0 where it is not there |
 /// | | `racks`: list of list of int32 | by partition, the racks of its replicas; the column may be missing |
+/// | | `order`: list of int32 | the order in which `old-roundrobin` deals the one topic's partitions; the same |
 /// | `members` | `id`: text | each member once, in the order of Java's map |
 /// | | `instance_id`: text, `rack`: int32 | `group.instance.id` and `client.rack`, or null |
 /// | | `generation`: int32 | that of what it owns; -1 where it knows none |
@@ -52,6 +53,10 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
             values: owned.values.into_iter().map(number).zip(owned_partitions.values).collect(),
         },
         generations: column::<Int32Array>(members, "generation")?.values().to_vec(),
+        order: match topics.column_by_name("order") {
+            Some(_) => numbers(lists(column(topics, "order")?)?).values,
+            None => Vec::new(),
+        },
     };
     let assignment = assignor.assign(&Group::new(&given)?)?;
     let offsets = offsets(&assignment.offsets)?;
