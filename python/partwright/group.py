@@ -130,11 +130,11 @@ class _Columns:
         if name in self.ids:
             raise PartwrightError(f"members has {name!r} twice: each id once")
         for field in member:
-            if field == "streams":
+            if field == "streams" and member[field] is not None:
                 raise PartwrightError(
                     f"member {name!r} has streams, which only old-range and old-roundrobin know"
                 )
-            if field not in _FIELDS:
+            if field not in (*_FIELDS, "streams"):
                 known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
                 raise PartwrightError(f"member {name!r} has a field {field!r}: there are {known}")
         self.ids[name] = None

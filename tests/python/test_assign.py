@@ -177,6 +177,7 @@ def test_threads_are_dealt_by_their_names() -> None:
 def test_an_old_group_may_be_empty_or_read_nothing() -> None:
     for assignor in ["old-range", "old-roundrobin"]:
         assert pw.assign({"t": 2}, [], assignor).to_dict() == {}
+        assert pw.assign({"t": 1}, [{**MEMBER, "streams": None}], assignor).to_dict() == {"c": [("t", 0)]}
         members = [{"id": "C", "topics": ["gone"], "streams": 2}]
         assert pw.assign({"t": 2}, members, assignor).to_dict() == {"C-0": [], "C-1": []}
 
