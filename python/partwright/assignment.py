@@ -80,8 +80,8 @@ def assign(
             `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
             `old-roundrobin` also `streams`, the number of its threads.
         assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; or an
-            older one's: `sticky@2.8`, `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one of
-            your own, as an object, a class or a path such as `mine:MyAssignor`: see `partwright.partition_assignor`.
+            older one's: `sticky@2.8`, `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one
+            of your own, as an object, a class or a path such as `mine:Mine`: see `partwright.partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
         topic_ids: By topic, its id; the four assignors of the client do not look at it.
         owned: An earlier assignment: what it gave to a member is what that member owns.

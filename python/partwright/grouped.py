@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.assignment import assign_group
+from partwright.assignment import assign_group, resolve
 from partwright.errors import PartwrightError
 from partwright.group import Group
+from partwright.threads import THREADED
 
-__all__ = ["OPTIONAL", "REQUIRED", "Assigned", "Topics", "assign_groups", "assign_sorted"]
+__all__ = ["OPTIONAL", "REQUIRED", "Assigned", "Topics", "assign_groups", "assign_sorted", "check_assignor"]
 
 # The columns of a table of members, and those that may be missing; others are not looked at.
 REQUIRED = ("group", "member", "topics")
@@ -111,6 +112,7 @@ def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor:
         >>> assign_groups(members, topics, "sticky").select(["group", "member", "topic"]).to_pylist()
         [{'group': 7, 'member': 'c1', 'topic': 't'}, {'group': 7, 'member': 'c2', 'topic': 'u'}]
     """
+    check_assignor(assignor)
     table = _read("members", members, REQUIRED)
     groups = pc.unique(table["group"])
     place = pc.index_in(table["group"], groups).combine_chunks()
@@ -129,6 +131,25 @@ def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor:
             "position": found.position,
         }
     )
+
+
+def check_assignor(assignor: Any) -> None:  # noqa: ANN401 - see `assign`
+    """Refuses an assignor that there is not, or that gives partitions to something else than members.
+
+    Raises:
+        PartwrightError: It cannot assign a table of groups.
+
+    Examples:
+        >>> check_assignor("old-range")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: old-range gives partitions to consumer threads, not to members: ...
+    """
+    resolve(assignor)
+    if assignor in THREADED:
+        raise PartwrightError(
+            f"{assignor} gives partitions to consumer threads, not to members: ask partwright.assign, group by group"
+        )
 
 
 def assign_sorted(

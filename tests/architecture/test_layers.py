@@ -261,7 +261,7 @@ ARROWS: dict[str, set[str]] = {
     "own_assignor": {"errors", "group", "partition_assignor"},
     "assignment": {"_core", "group", "own_assignor", "threads", "errors"},
     "comparison": {"assignment", "group", "errors"},
-    "grouped": {"assignment", "group", "errors"},
+    "grouped": {"assignment", "group", "threads", "errors"},
     "assignor_choice": {"assignment", "errors"},
     "consumer_groups": {"errors"},
     "quotas": {"errors"},

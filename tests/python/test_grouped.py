@@ -10,6 +10,7 @@ import pytest
 
 import partwright as pw
 from partwright.assignment import assignors
+from partwright.threads import THREADED
 
 
 def random_groups(seed: int, count: int) -> tuple[dict[str, int], dict[str, list[dict[str, Any]]]]:
@@ -61,7 +62,7 @@ def rows_of(lists: dict[str, list[tuple[str, int]]]) -> list[tuple[str, str, int
     return [(name, *pair, at) for name, pairs in lists.items() for at, pair in enumerate(pairs)]
 
 
-@pytest.mark.parametrize("assignor", assignors())
+@pytest.mark.parametrize("assignor", [name for name in assignors() if name not in THREADED])
 def test_each_group_is_what_assign_says_of_it(assignor: str) -> None:
     topics, groups = random_groups(1, 300)
     found = pw.assign_groups(table_of(groups), topics, assignor)
@@ -188,3 +189,10 @@ def test_a_group_whose_assignor_throws_is_named() -> None:
         pw.assign_groups({**table, "owned": owned}, {"t": 1}, "sticky")
     with pytest.raises(pw.PartwrightError, match=r'there is no assignor "stiky"'):
         pw.assign_groups(table, {"t": 1}, "stiky")
+
+
+@pytest.mark.parametrize("assignor", THREADED)
+def test_threads_are_no_members(assignor: str) -> None:
+    members = pa.table({"group": ["a"], "member": ["c1"], "topics": [["t"]]})
+    with pytest.raises(pw.PartwrightError, match=f"^{assignor} gives partitions to consumer threads"):
+        pw.assign_groups(members, {"t": 1}, assignor)

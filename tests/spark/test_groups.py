@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.assignment import assignors
+from partwright.assignment import CLIENT_ASSIGNORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_ten_thousand_groups_are_what_assign_says_of_each(table: Table) -> None:
             member["owned"] = [(pair["topic"], pair["partition"]) for pair in row["owned"]]
         of_group.setdefault(row["group"], []).append(member)
     members = table(pa.Table.from_pylist(rows)).orderBy(sf.rand(3))
-    for assignor in assignors():
+    for assignor in CLIENT_ASSIGNORS:
         found = pws.assign(members, TOPICS, assignor, order_by="joined")
         assert found.dtypes == [
             ("group", "string"),

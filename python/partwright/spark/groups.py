@@ -24,9 +24,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from partwright.assignment import resolve
 from partwright.errors import PartwrightError
-from partwright.grouped import OPTIONAL, Topics, assign_sorted
+from partwright.grouped import OPTIONAL, Topics, assign_sorted, check_assignor
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
 
@@ -88,7 +87,7 @@ def assign(
         >>> assign(members, {"orders": 12}, "sticky", order_by="joined")  # doctest: +SKIP
         DataFrame[group: string, member: string, topic: string, partition: int, position: int]
     """
-    resolve(assignor)
+    check_assignor(assignor)
     given = ["member", "topics", *(name for name in OPTIONAL if name in members.columns)]
     _check(members, "members", ["group", *given])
     order = _order(members, order_by)
