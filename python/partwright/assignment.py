@@ -12,6 +12,7 @@ from partwright.errors import PartwrightError
 from partwright.group import Group, Owned
 from partwright.own_assignor import OwnAssignor, is_path
 from partwright.threads import THREADED, ordered, threads
+from partwright.topic_ids import takes_topic_ids, with_topic_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -55,8 +56,9 @@ def assignors() -> list[str]:
     """The assignors that there are, under their names in Kafka.
 
     Examples:
-        >>> assignors()[:7]
-        ['range', 'roundrobin', 'sticky', 'cooperative-sticky', 'sticky@2.8', 'cooperative-sticky@2.8', 'sticky@2.3']
+        >>> assignors()[4:]
+        ['sticky@2.8', 'cooperative-sticky@2.8', 'sticky@2.3', 'old-range', 'old-roundrobin', 'server-uniform', \
+'server-range', 'server-simple']
     """
     return _core.assignors()
 
@@ -79,11 +81,13 @@ def assign(
             where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
             `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
             `old-roundrobin` also `streams`, the number of its threads.
-        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; or an
-            older one's: `sticky@2.8`, `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one
-            of your own, as an object, a class or a path such as `mine:Mine`: see `partwright.partition_assignor`.
+        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
+            the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one's: `sticky@2.8`,
+            `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one of your own, as an object, a
+            class or a path such as `mine:Mine`: see `partwright.partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
-        topic_ids: By topic, its id; the four assignors of the client do not look at it.
+        topic_ids: By topic, its id as Kafka writes it, for the broker's assignors; no other looks at it. A topic
+            without one has the id that Java makes of its name.
         owned: An earlier assignment: what it gave to a member is what that member owns.
         partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, in place of that of
             their hash codes.
@@ -102,23 +106,29 @@ def assign(
         >>> second.moved_from(first).to_pylist()
         [{'topic': 't', 'partition': 2, 'from': 'c1', 'to': 'c3'}]
     """
-    del topic_ids
     if owned is not None and not isinstance(owned, Assignment):
         raise PartwrightError(f"owned= is an Assignment, not {owned!r}")
     before = None if owned is None else Owned(owned.members, owned.topics, owned.lists)
     order = None if partition_order is None else ordered(partition_order, topics, assignor)
     if assignor in THREADED:
         members = threads(members, assignor)
-    return assign_group(Group.of(topics, members, racks, before, order), assignor)
+    group = Group.of(topics, members, racks, before, order)
+    return assign_group(group, assignor, topic_ids)
 
 
-def assign_group(group: Group, assignor: Any) -> Assignment:  # noqa: ANN401 - see `assign`
+def assign_group(
+    group: Group,
+    assignor: Any,  # noqa: ANN401 - see `assign`
+    topic_ids: Mapping[str, str] | None = None,
+) -> Assignment:
     """What an assignor makes of a group that is in columns already.
 
     Raises:
         PartwrightError: There is no such assignor, Kafka's own throws, or the answer of one's own is none.
     """
     found = resolve(assignor)
+    if takes_topic_ids(found):
+        group = with_topic_ids(group, topic_ids)
     if isinstance(found, str):
         return Assignment(group, _core.assign(found, *group.batches))
     return Assignment(group, found.lists(group))
@@ -165,6 +175,7 @@ class Assignment:
         members: The members' ids, in the order given.
         topics: The topics' names, in the order given; those that only members name are last.
         lists: A `pyarrow.ListArray`: for each member a list of `topic`, a place in `topics`, and `partition`.
+        topic_ids: By topic that is there, the id that a broker's assignor knew it by; None of all others.
     """
 
     def __init__(self, group: Group, lists: Any) -> None:  # noqa: ANN401 - pyarrow publishes no types
@@ -173,6 +184,10 @@ class Assignment:
         self.members: Sequence[str] = group.members
         self.topics: Sequence[str] = group.topics
         self.lists = lists
+        self.topic_ids: dict[str, str] | None = None
+        if group.topic_ids is not None:
+            there = len(group.topics) - group.batches[0]["partitions"].null_count
+            self.topic_ids = dict(zip(group.topics[:there], group.topic_ids[:there], strict=True))
 
     def __repr__(self) -> str:
         return f"Assignment({len(self.lists.values)} partitions to {len(self.members)} members)"

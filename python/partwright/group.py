@@ -42,6 +42,7 @@ class Group:
         subscribed: By member, a list of places in `topics`.
         racks: By topic and partition, lists of the numbers of the replicas' racks; None where none are given.
         batches: The record batches of topics and of members, as the core takes them.
+        topic_ids: The topics' ids, where the assignor takes them (`topic_ids.py`).
     """
 
     topics: list[str]
@@ -52,6 +53,7 @@ class Group:
     subscribed: _Lists
     racks: _Lists | None
     batches: tuple[_Lists, _Lists]
+    topic_ids: list[str] | None = None
 
     @classmethod
     def of(
@@ -85,10 +87,13 @@ class Group:
         # Now that all topics are known.
         replicas = columns.replicas(racks) if racks else None
         names, counts = list(columns.numbers), list(columns.counts.values())
-        counts += [0] * (len(names) - len(counts))
-        partitions = pa.array(counts, pa.int32())
+        missing = len(names) - len(counts)
+        partitions = pa.array(counts + [0] * missing, pa.int32())
         member_racks = pa.array(columns.racks, pa.int32())
-        of_topics = {"name": _texts(names, "topics"), "partitions": partitions}
+        of_topics = {
+            "name": _texts(names, "topics"),
+            "partitions": pa.array(counts + [None] * missing, pa.int32()),
+        }
         if replicas is not None:
             of_topics["racks"] = replicas
         if order is not None:

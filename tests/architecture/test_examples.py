@@ -22,6 +22,7 @@ MODULES = [
     "partwright.group",
     "partwright.grouped",
     "partwright.threads",
+    "partwright.topic_ids",
     "partwright.audit.columns",
     "partwright.audit.copartition",
     "partwright.audit.fingerprint",

@@ -170,7 +170,7 @@ def test_imports_are_told_apart() -> None:
         # The extension module: one module for each noun, and what checks a setting before Spark starts.
         (
             "partwright._core",
-            {"assignment.py", "group.py", "hashing.py", "clients.py", "pipeline/settings.py"},
+            {"assignment.py", "group.py", "topic_ids.py", "hashing.py", "clients.py", "pipeline/settings.py"},
         ),
         ("partwright._arrow", {"hashing.py", "key_columns.py"}),
         (
@@ -181,6 +181,7 @@ def test_imports_are_told_apart() -> None:
                 "group.py",
                 "grouped.py",
                 "own_assignor.py",
+                "topic_ids.py",
                 "hashing.py",
                 "clients.py",
                 "spark/",
@@ -257,9 +258,10 @@ ARROWS: dict[str, set[str]] = {
     "pytest_plugin": {"contract", "errors", "placement", "shown"},
     "group": {"_core", "errors"},
     "threads": {"errors"},
+    "topic_ids": {"_core", "group", "errors"},
     "partition_assignor": set(),
     "own_assignor": {"errors", "group", "partition_assignor"},
-    "assignment": {"_core", "group", "own_assignor", "threads", "errors"},
+    "assignment": {"_core", "group", "own_assignor", "threads", "topic_ids", "errors"},
     "comparison": {"assignment", "group", "errors"},
     "grouped": {"assignment", "group", "threads", "errors"},
     "assignor_choice": {"assignment", "errors"},

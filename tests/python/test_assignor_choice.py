@@ -142,7 +142,7 @@ def test_names_are_walked_over_as_java_walks() -> None:
     """The golden file's own maps, but for those whose names collide so often that Java makes trees of them."""
     walked = 0
     for each in json.loads(GOLDEN.read_text(encoding="utf-8")):
-        if len(each["names"]) < 8:
+        if 0 < len(each.get("names", ())) < 8:
             assert [each["names"].index(name) for name in _walked(each["names"])] == each["walk"], each[
                 "name"
             ]

@@ -16,6 +16,7 @@ FILES = {
     "client": ("kafka-clients", "4.4.0", "partwright.AssignorAnswers"),
     "client-2.8": ("kafka-clients", "2.8.2", "partwright.v2_8.StickyAnswers"),
     "client-2.3": ("kafka-clients", "2.3.1", "partwright.v2_3.StickyAnswers"),
+    "server": ("kafka-group-coordinator", "4.4.0", "partwright.ServerAnswers"),
     "old": ("kafka_2.11", "0.10.2.2", "partwright.v0_10.ThreadAnswers"),
 }
 LINES = {
@@ -33,7 +34,13 @@ def asked(group: dict[str, Any]) -> dict[str, list[list[Any]]]:
         group["assignor"],
         racks=group.get("racks"),
         partition_order=group.get("partition_order"),
+        topic_ids=group.get("topic_ids"),
     )
+    if "made_ids" in group:
+        ids = group["topic_ids"] | group["made_ids"]
+        assert found.topic_ids == {name: ids[name] for name in group["topics"]}
+    else:
+        assert found.topic_ids is None
     return {member: [list(pair) for pair in pairs] for member, pairs in found.to_dict().items()}
 
 

@@ -420,4 +420,5 @@ def test_the_real_clients_still_say_the_same() -> None:
     equal = [line for line in done.stdout.splitlines() if line.endswith(": the client says the same")]
     assert "hashing.json: the client says the same" in equal
     assert "assignors/client.jsonl: the client says the same" in equal
-    assert len(equal) == 11
+    assert "assignors/server.jsonl: the client says the same" in equal
+    assert len(equal) == 12

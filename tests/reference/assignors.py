@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from builds import build_java, run
 from groups import ASSIGNORS, Story
+from server_groups import ASSIGNORS as SERVER_ASSIGNORS
+from server_groups import ServerStory
 from thread_groups import ASSIGNORS as THREADED
 from thread_groups import ThreadStory
 
@@ -26,10 +28,13 @@ class Program(NamedTuple):
     assignors: tuple[str, ...]
     golden_stories: int
     """How many of each assignor the golden file has."""
+    longest: int = 1_000_000
+    """How many letters a line of it may have."""
 
 
 PROGRAMS = (
     Program("", "partwright.AssignorAnswers", ASSIGNORS, 25),
+    Program("", "partwright.ServerAnswers", SERVER_ASSIGNORS, 32, 4_500),
     Program("2.8", "partwright.v2_8.StickyAnswers", ("sticky@2.8", "cooperative-sticky@2.8"), 13),
     Program("2.3", "partwright.v2_3.StickyAnswers", ("sticky@2.3",), 15),
     Program("0.10", "partwright.v0_10.ThreadAnswers", THREADED, 17),
@@ -52,17 +57,13 @@ def ask(
 
 
 def rounds(
-    command: Sequence[str], seed: int, stories: int, assignors: Sequence[str] = ASSIGNORS
+    command: Sequence[str], seed: int, stories: int, assignors: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each group with its answer: of every assignor so many stories, with `ROUNDS` rounds each at most.
 
     Groups about which Java says now this and now that, because of where its objects lie in memory, are left out.
     """
-    going = [
-        (ThreadStory if name in THREADED else Story)(f"{seed}:{name}:{number}", name)
-        for name in assignors
-        for number in range(stories)
-    ]
+    going = [_story(name)(f"{seed}:{name}:{number}", name) for name in assignors for number in range(stories)]
     for _ in range(ROUNDS):
         groups = [story.group for story in going]
         _, answers = ask(command, groups)
@@ -79,8 +80,25 @@ def golden(command: Sequence[str]) -> str:
     provenance, _ = ask(command, [])
     program = next(program for program in PROGRAMS if program.name == command[-1])
     lines = [json.dumps({**provenance, "program": command[-1]})]
-    lines += [
-        json.dumps({**group, **answer}, separators=(",", ":"))
-        for group, answer in rounds(command, 0, program.golden_stories, program.assignors)
-    ]
+    for group, answer in rounds(command, 0, program.golden_stories, program.assignors):
+        line = json.dumps({**group, **answer, **_ids(group, answer)}, separators=(",", ":"))
+        if len(line) <= program.longest:
+            lines.append(line)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _ids(group: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """The ids that a group gives its topics, and those that were made for others (`made_ids`)."""
+    if "topic_ids" not in answer:
+        return {}
+    given = group.get("topic_ids", {})
+    return {
+        "topic_ids": given,
+        "made_ids": {name: text for name, text in answer["topic_ids"].items() if name not in given},
+    }
+
+
+def _story(assignor: str) -> type[Story | ThreadStory]:
+    if assignor in THREADED:
+        return ThreadStory
+    return ServerStory if assignor in SERVER_ASSIGNORS else Story

@@ -59,7 +59,10 @@ CLIENTS = (
             "assignors/java_order.json": "partwright.OrderVectors",
             "assignors/java_partition_order.json": "partwright.PartitionOrderVectors",
         },
-        {"assignors/client.jsonl": "partwright.AssignorAnswers"},
+        {
+            "assignors/client.jsonl": "partwright.AssignorAnswers",
+            "assignors/server.jsonl": "partwright.ServerAnswers",
+        },
     ),
     *(
         Client(

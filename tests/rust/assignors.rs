@@ -3,16 +3,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 
-use partwright_core::assignors::{Assignment, Assignor, Given, Group, java_order};
+use partwright_core::assignors::{Assignment, Assignor, Given, TopicId, java_order, java_sets};
 use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-const GROUPS: [(&str, usize); 4] = [
+const GROUPS: [(&str, usize); 5] = [
     (include_str!("../golden/assignors/client.jsonl"), 4),
     (include_str!("../golden/assignors/client-2.8.jsonl"), 2),
     (include_str!("../golden/assignors/client-2.3.jsonl"), 1),
     (include_str!("../golden/assignors/old.jsonl"), 2),
+    (include_str!("../golden/assignors/server.jsonl"), 3),
 ];
 const ORDERS: &str = include_str!("../golden/assignors/java_order.json");
 const PARTITION_ORDERS: &str = include_str!("../golden/assignors/java_partition_order.json");
@@ -28,6 +29,12 @@ struct Case {
     #[serde(default)]
     assignment: BTreeMap<String, Vec<(String, i32)>>,
     error: Option<String>,
+    /// Those that the group gives to its topics.
+    #[serde(default)]
+    topic_ids: BTreeMap<String, String>,
+    /// Those that Java made for others.
+    #[serde(default)]
+    made_ids: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +53,10 @@ struct Member {
 #[serde(deny_unknown_fields)]
 struct Order {
     name: String,
+    #[serde(default)]
     names: Vec<String>,
+    #[serde(default)]
+    ids: Vec<String>,
     hashes: Vec<i32>,
     walk: Vec<u32>,
     sorted: Vec<u32>,
@@ -107,8 +117,15 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
         }
     }
     given.topics.clone_from(&topics.1);
+    given.missing = topics.1.iter().map(|topic| !case.topics.contains_key(*topic)).collect();
+    for topic in &topics.1 {
+        given.topic_ids.push(match case.topic_ids.get(*topic) {
+            Some(text) => text.parse()?,
+            None => TopicId::of_name(topic),
+        });
+    }
     let Assignment { offsets, topics: numbers, partitions } =
-        case.assignor.parse::<Assignor>()?.assign(&Group::new(&given)?)?;
+        case.assignor.parse::<Assignor>()?.assign(&given)?;
     let pair = |place: usize| (topics.1[numbers[place] as usize].to_owned(), partitions[place]);
     Ok(given
         .members
@@ -143,6 +160,12 @@ fn kafka_assigns_the_same() -> Outcome {
                 }
                 (answer, _) => panic!("line {line}: {answer:?}, but Kafka says {:?}: {text}", case.error),
             }
+            for (name, text) in &case.made_ids {
+                assert_eq!(&TopicId::of_name(name).to_string(), text, "{name}");
+            }
+            for text in case.topic_ids.values() {
+                assert_eq!(&text.parse::<TopicId>()?.to_string(), text);
+            }
         }
         assert_eq!(looked_at.len(), assignors);
         assert!(looked_at.values().all(|&cases| cases > 60), "{looked_at:?}");
@@ -151,10 +174,44 @@ fn kafka_assigns_the_same() -> Outcome {
 }
 
 #[test]
+fn an_id_that_kafka_does_not_write_is_refused() {
+    for text in [
+        "",
+        "t",
+        "qqLWNgD3cE5N4Q9mk2oxj",
+        "qqLWNgD3cE5N4Q9mk2oxjQ=",
+        "qqLWNgD3cE5N4Q9mk2oxj+",
+        "qqLWNgD3cE5N4Q9mk2oxj\u{e9}",
+    ] {
+        let refused = text.parse::<TopicId>().expect_err(text);
+        assert!(refused.to_string().contains("is no topic id"), "{refused}");
+    }
+}
+
+#[test]
+fn java_walks_and_sorts_ids_in_these_orders() -> Outcome {
+    let orders: Vec<Order> = serde_json::from_str(ORDERS)?;
+    let orders: Vec<Order> = orders.into_iter().filter(|order| order.name.starts_with("ids/")).collect();
+    assert!(orders.len() > 25);
+    for Order { name, ids, hashes, walk, sorted, .. } in orders {
+        let ids: Vec<TopicId> = ids.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
+        let found: Vec<i32> = ids.iter().map(|id| id.hash_code()).collect();
+        assert_eq!(found, hashes, "{name}");
+        let inserted: Vec<u32> = (0..).take(ids.len()).collect();
+        assert_eq!(java_sets::walk_ids(&ids, &inserted), walk, "{name}");
+        let mut found = inserted;
+        found.sort_by_key(|&place| ids[place as usize]);
+        assert_eq!(found, sorted, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
 fn java_walks_and_sorts_in_these_orders() -> Outcome {
     let orders: Vec<Order> = serde_json::from_str(ORDERS)?;
+    let orders: Vec<Order> = orders.into_iter().filter(|order| !order.name.starts_with("ids/")).collect();
     assert!(orders.len() > 70);
-    for Order { name, names, hashes, walk, sorted } in orders {
+    for Order { name, names, hashes, walk, sorted, .. } in orders {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let found: Vec<i32> = names.iter().map(|name| java_order::hash_code(name)).collect();
         assert_eq!(found, hashes, "{name}");

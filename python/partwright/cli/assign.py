@@ -53,20 +53,21 @@ def command(
 
     FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
     A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
-    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky, and of older
-    versions sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin; or a Python class of your
-    own, whose module is looked for where you are, too.
+    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky; the broker's
+    own, server-uniform, server-range and server-simple, which look at the group's "topic_ids" too; of older versions
+    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin; or a Python class of your own, whose
+    module is looked for where you are, too.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
-    Kafka's own list.
+    Kafka's own list; those of the broker's are sorted, and "topic_ids" are said.
 
     A real group comes from a live Kafka, kafka://host:port with --group, or from the text that
     kafka-consumer-groups.sh --describe --group G --members --verbose prints, with --topics. What its members read is
     what they own.
 
-    --compare prints what each assignor would make of the group instead: how many partitions members have, how uneven
-    one topic is among them, what moves of that which they own, what nobody reads until the next rebalance, what is
-    read in its rack, and how long it took; with --assignor your own in one more line.
+    --compare prints what each assignor of today's client would make of the group instead: how many partitions members
+    have, how uneven one topic is among them, what moves of that which they own, what nobody reads until the next
+    rebalance, what is read in its rack, and how long it took; with --assignor your own in one more line.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -146,7 +147,8 @@ def _answer(text: str, assignor: str | None, where: str) -> str:
         )
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
-    return json.dumps({"assignment": found.to_dict()})
+    ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
+    return json.dumps({"assignment": found.to_dict(), **ids})
 
 
 def _is_own(assignor: str) -> bool:

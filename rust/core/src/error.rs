@@ -51,6 +51,12 @@ pub enum Error {
         /// How many it may have.
         most: u32,
     },
+    /// A topic's id is 22 letters of base64, as Kafka writes it.
+    #[error("{given:?} is no topic id: Kafka writes 22 letters of A-Z, a-z, 0-9, - and _")]
+    TopicId {
+        /// What was given instead.
+        given: String,
+    },
     /// Kafka's own assignor has no answer for a group, and throws.
     #[error("{assignor} has no assignment for {reason} (Kafka's own assignor throws {exception})")]
     Unassigned {

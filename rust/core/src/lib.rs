@@ -2,7 +2,7 @@
 //!
 //! | module | what it knows |
 //! | --- | --- |
-//! | [`assignors`] | who reads what: the client-side assignors of a consumer group |
+//! | [`assignors`] | who reads what: the assignors of a consumer group, the client's and the broker's |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
 //! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
 //!

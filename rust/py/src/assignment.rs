@@ -1,6 +1,6 @@
 //! Assignors: a group in, its assignment out.
 
-use partwright_core::assignors::Assignor as Known;
+use partwright_core::assignors::{Assignor as Known, TopicId};
 use partwright_core::columnar;
 use pyo3::prelude::*;
 
@@ -23,4 +23,17 @@ pub(crate) fn assign(
 #[pyfunction]
 pub(crate) fn assignors() -> Vec<&'static str> {
     Known::ALL.map(Known::name).to_vec()
+}
+
+/// The ids of topics as Kafka writes them: as given, or made of the name.
+#[pyfunction]
+pub(crate) fn topic_ids(
+    names: Vec<String>,
+    given: Vec<Option<String>>,
+) -> Result<Vec<String>, BoundaryError> {
+    let id = |(name, given): (String, Option<String>)| match given {
+        Some(text) => Ok(text.parse::<TopicId>()?.to_string()),
+        None => Ok(TopicId::of_name(&name).to_string()),
+    };
+    names.into_iter().zip(given).map(id).collect()
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Assignment;
 use super::java_order::{NONE, Walker, compare};
 use super::lists::Lists;
+use super::topic_id::TopicId;
 use crate::{Error, Result};
 
 /// As many partitions as one group may have: some gigabytes of numbers, and a hundred times a large cluster's.
@@ -36,6 +37,10 @@ pub struct Given<'a> {
     /// Of the one topic's partitions, the order in which `old-roundrobin` deals them; empty where the topic's own
     /// order counts.
     pub order: Vec<u32>,
+    /// The topics' ids, for the broker's assignors alone.
+    pub topic_ids: Vec<TopicId>,
+    /// Whether each topic is not there at all, for the broker's assignors alone.
+    pub missing: Vec<bool>,
 }
 
 /// A group in the core's own numbers. Topics that nobody subscribes to, or that have no partitions, have none here.
@@ -280,7 +285,7 @@ impl<'a> Group<'a> {
 }
 
 /// The places of names in their sorted order, and each place's place in that order.
-fn sorted(names: &[&str]) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn sorted(names: &[&str]) -> (Vec<u32>, Vec<u32>) {
     let mut places: Vec<u32> = (0..).take(names.len()).collect();
     places.sort_by(|&one, &other| compare(names[one as usize], names[other as usize]));
     let mut numbers = vec![0; names.len()];
@@ -291,11 +296,12 @@ fn sorted(names: &[&str]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Values in another order.
-fn by<T: Copy>(places: &[u32], values: &[T]) -> Vec<T> {
+pub(super) fn by<T: Copy>(places: &[u32], values: &[T]) -> Vec<T> {
     places.iter().map(|&place| values[place as usize]).collect()
 }
 
-fn ranks(ids: &[Option<&str>]) -> Vec<Option<u32>> {
+/// The place of each id among all of them, as Java sorts them; equal ids have equal places.
+pub(super) fn ranks(ids: &[Option<&str>]) -> Vec<Option<u32>> {
     let mut known: Vec<&str> = ids.iter().copied().flatten().collect();
     known.sort_by(|one, other| compare(one, other));
     known.dedup();

@@ -86,7 +86,12 @@ impl Walker {
 
     /// The order of a map into which keys were `put`, each once.
     pub(super) fn walk(&mut self, inserted: &[u32]) -> Vec<u32> {
-        self.begin();
+        self.walk_from(FIRST_BINS, inserted)
+    }
+
+    /// The same of a map that begins with so many bins.
+    pub(super) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
+        self.begin_with(bins);
         for &key in inserted {
             self.put(key);
         }
@@ -95,8 +100,13 @@ impl Walker {
 
     /// A new map.
     pub(super) fn begin(&mut self) {
+        self.begin_with(FIRST_BINS);
+    }
+
+    /// A new map of so many bins.
+    pub(super) fn begin_with(&mut self, bins: usize) {
         self.bins.clear();
-        self.bins.resize(FIRST_BINS, EMPTY);
+        self.bins.resize(bins, EMPTY);
         self.size = 0;
     }
 

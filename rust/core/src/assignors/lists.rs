@@ -36,6 +36,16 @@ impl<T: Copy> Lists<T> {
         self.offsets.push(self.values.len());
     }
 
+    /// Lists that are parts of others, from one place to another.
+    pub(super) fn picked(values: &[T], places: &[(usize, usize)]) -> Self {
+        let mut lists = Self { offsets: vec![0], values: Vec::with_capacity(values.len()) };
+        for &(start, end) in places {
+            lists.values.extend_from_slice(&values[start..end]);
+            lists.end();
+        }
+        lists
+    }
+
     pub(super) fn of(lists: &[Vec<T>]) -> Self {
         let mut flat = Self::default();
         for list in lists {
@@ -46,9 +56,9 @@ impl<T: Copy> Lists<T> {
     }
 }
 
-impl Lists<u32> {
+impl<T: Copy + Default> Lists<T> {
     /// Values given to lists one at a time, each list in the order of the giving.
-    pub(super) fn dealt(lists: usize, dealt: &[(u32, u32)]) -> Self {
+    pub(super) fn dealt(lists: usize, dealt: &[(u32, T)]) -> Self {
         let mut offsets = vec![0; lists + 1];
         for &(list, _) in dealt {
             offsets[list as usize + 1] += 1;
@@ -56,7 +66,7 @@ impl Lists<u32> {
         for list in 0..lists {
             offsets[list + 1] += offsets[list];
         }
-        let mut values = vec![0; dealt.len()];
+        let mut values = vec![T::default(); dealt.len()];
         let mut places = offsets.clone();
         for &(list, value) in dealt {
             values[places[list as usize]] = value;

@@ -1,4 +1,4 @@
-//! Kafka's client-side assignors: which member of a group reads which partitions, in the order of Kafka's own lists.
+//! Kafka's assignors: which member of a group reads which partitions, in the order of Kafka's own lists.
 //!
 //! Exact to `org.apache.kafka.clients.consumer` of kafka-clients 3.9.0 to 4.4.0 (`RangeAssignor`,
 //! `RoundRobinAssignor`, `StickyAssignor`, `CooperativeStickyAssignor`), ties and quirks included. Names become numbers
@@ -6,7 +6,7 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `java_order`, `java_tree` | the orders of Java's strings and maps |
+//! | `java_order`, `java_tree`, `java_sets` | the orders of Java's strings, maps and sets |
 //! | `group` | a group as numbers |
 //! | `range`, `round_robin` | the assignors that remember nothing |
 //! | `claims` | what members say they own, and who is believed |
@@ -15,6 +15,8 @@
 //! | `cooperative` | what is withheld for the second rebalance |
 //! | `racks` | which racks matter (KIP-881) |
 //! | `legacy` | assignors that Kafka has no more |
+//! | `server` | the broker's own assignors (KIP-848, KIP-932) |
+//! | `topic_id`, `md5` | topics' ids, by which those know topics |
 
 mod balance;
 mod claims;
@@ -23,18 +25,23 @@ mod cooperative;
 mod general;
 mod group;
 pub mod java_order;
+pub mod java_sets;
 mod java_tree;
 mod legacy;
 mod lists;
+mod md5;
 mod movements;
 mod racks;
 mod range;
 mod round_robin;
+pub mod server;
+mod topic_id;
 
 use std::str::FromStr;
 
 pub use group::{Given, Group, MOST_PARTITIONS};
 pub use lists::Lists;
+pub use topic_id::TopicId;
 
 use crate::names::nearest;
 use crate::{Error, Result};
@@ -60,11 +67,13 @@ pub enum Assignor {
     OldRange,
     /// `kafka.consumer.RoundRobinAssignor` of Kafka 0.10, by consumer thread.
     OldRoundRobin,
+    /// One of the broker's own: those ask for topics' ids, and give sorted lists.
+    Server(server::Kind),
 }
 
 impl Assignor {
     /// All assignors.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Range,
         Self::RoundRobin,
         Self::Sticky,
@@ -74,6 +83,9 @@ impl Assignor {
         Self::Sticky23,
         Self::OldRange,
         Self::OldRoundRobin,
+        Self::Server(server::Kind::Uniform),
+        Self::Server(server::Kind::Range),
+        Self::Server(server::Kind::Simple),
     ];
 
     /// The name by which members of a group agree on it; of an older one, with its version.
@@ -88,13 +100,14 @@ impl Assignor {
             Self::Sticky23 => "sticky@2.3",
             Self::OldRange => "old-range",
             Self::OldRoundRobin => "old-roundrobin",
+            Self::Server(kind) => kind.name(),
         }
     }
 
     /// Who reads what: a list of partitions for each member, in the order of Kafka's own list.
     ///
     /// ```
-    /// use partwright_core::assignors::{Assignor, Given, Group, Lists};
+    /// use partwright_core::assignors::{Assignor, Given, Lists};
     /// let given = Given {
     ///     topics: vec!["t"],
     ///     partitions: vec![3],
@@ -105,43 +118,52 @@ impl Assignor {
     ///     sends: vec![false; 2],
     ///     owned: Lists { offsets: vec![0; 3], values: vec![] },
     ///     generations: vec![-1; 2],
-    ///     racks: Lists::default(),
-    ///     order: vec![],
+    ///     ..Given::default()
     /// };
-    /// let assignment = Assignor::Range.assign(&Group::new(&given)?)?;
+    /// let assignment = Assignor::Range.assign(&given)?;
     /// assert_eq!((assignment.offsets, assignment.partitions), (vec![0, 2, 3], vec![0, 1, 2]));
     /// # Ok::<(), partwright_core::Error>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::Unassigned`] where Kafka's own assignor throws.
-    pub fn assign(self, group: &Group<'_>) -> Result<Assignment> {
-        let lists = match self {
-            Self::Range => range::assign(group),
-            Self::RoundRobin => round_robin::assign(group)?,
-            Self::Sticky | Self::CooperativeSticky => {
-                let cooperative = self == Self::CooperativeSticky;
-                let claims = claims::Claims::new(group, cooperative);
-                if claims.equal_subscriptions {
-                    constrained::assign(group, &claims, cooperative)?
-                } else {
-                    let mut lists = general::assign(group, &claims, self.name())?;
-                    if cooperative {
-                        cooperative::withhold(group, &mut lists);
-                    }
-                    Lists::of(&lists)
-                }
+    /// [`Error::Unassigned`] where Kafka's own assignor throws, and those of [`Group::new`].
+    pub fn assign(self, given: &Given<'_>) -> Result<Assignment> {
+        match self {
+            Self::Range => on_the_client(given, |group| Ok(range::assign(group))),
+            Self::RoundRobin => on_the_client(given, round_robin::assign),
+            Self::Sticky => on_the_client(given, |group| self.stick(group, false)),
+            Self::CooperativeSticky => on_the_client(given, |group| self.stick(group, true)),
+            Self::Sticky28 => on_the_client(given, |group| legacy::sticky_2_8(group, self.name(), false)),
+            Self::CooperativeSticky28 => {
+                on_the_client(given, |group| legacy::sticky_2_8(group, self.name(), true))
             }
-            Self::Sticky28 | Self::CooperativeSticky28 => {
-                legacy::sticky_2_8(group, self.name(), self == Self::CooperativeSticky28)?
-            }
-            Self::Sticky23 => legacy::sticky_2_3(group, self.name())?,
-            Self::OldRange => legacy::old_range(group),
-            Self::OldRoundRobin => legacy::old_round_robin(group),
-        };
-        Ok(group.named(&lists))
+            Self::Sticky23 => on_the_client(given, |group| legacy::sticky_2_3(group, self.name())),
+            Self::OldRange => on_the_client(given, |group| Ok(legacy::old_range(group))),
+            Self::OldRoundRobin => on_the_client(given, |group| Ok(legacy::old_round_robin(group))),
+            Self::Server(kind) => server::assign(kind, &server::Group::new(given)?),
+        }
     }
+
+    fn stick(self, group: &Group<'_>, cooperative: bool) -> Result<Lists<u32>> {
+        let claims = claims::Claims::new(group, cooperative);
+        if claims.equal_subscriptions {
+            return constrained::assign(group, &claims, cooperative);
+        }
+        let mut lists = general::assign(group, &claims, self.name())?;
+        if cooperative {
+            cooperative::withhold(group, &mut lists);
+        }
+        Ok(Lists::of(&lists))
+    }
+}
+
+fn on_the_client(
+    given: &Given<'_>,
+    assign: impl FnOnce(&Group<'_>) -> Result<Lists<u32>>,
+) -> Result<Assignment> {
+    let group = Group::new(given)?;
+    Ok(group.named(&assign(&group)?))
 }
 
 impl FromStr for Assignor {

@@ -7,7 +7,7 @@ use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
-use crate::assignors::{Assignor, Given, Group, Lists};
+use crate::assignors::{Assignor, Given, Lists, TopicId};
 use crate::{Error, Result};
 
 /// Who reads what: for each row of `members` the list of its partitions, in the order of Kafka's own list, each a place
@@ -16,7 +16,8 @@ use crate::{Error, Result};
 /// | batch | column | holds |
 /// | --- | --- | --- |
 /// | `topics` | `name`: text | each topic once |
-/// | | `partitions`: int32 | how many it has; 0 where it is not there |
+/// | | `partitions`: int32 | how many it has; null where it is not there |
+/// | | `id`: text | for the broker's assignors alone, its id, each once |
 /// | | `racks`: list of list of int32 | by partition, the racks of its replicas; the column may be missing |
 /// | | `order`: list of int32 | the order in which `old-roundrobin` deals the one topic's partitions; the same |
 /// | `members` | `id`: text | each member once, in the order of Java's map |
@@ -32,13 +33,15 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
     let owned_topics: &ListArray = column(members, "owned_topic")?;
     let owned_partitions = lists(column(members, "owned_partition")?)?;
     let owned = lists(owned_topics)?;
+    let counts: &Int32Array = column(topics, "partitions")?;
     let given = Given {
         topics: column::<StringArray>(topics, "name")?.iter().flatten().collect(),
-        partitions: column::<Int32Array>(topics, "partitions")?
-            .values()
-            .iter()
-            .map(|&count| number(count))
-            .collect(),
+        partitions: counts.iter().map(|count| count.map_or(0, number)).collect(),
+        missing: counts.iter().map(|count| count.is_none()).collect(),
+        topic_ids: match assignor {
+            Assignor::Server(_) => ids(column(topics, "id")?)?,
+            _ => Vec::new(),
+        },
         racks: match topics.column_by_name("racks") {
             Some(_) => racks(column(topics, "racks")?)?,
             None => Lists::default(),
@@ -58,7 +61,7 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
             None => Vec::new(),
         },
     };
-    let assignment = assignor.assign(&Group::new(&given)?)?;
+    let assignment = assignor.assign(&given)?;
     let offsets = offsets(&assignment.offsets)?;
     let topic: Int32Array = assignment.topics.into_iter().map(u32::cast_signed).collect();
     let int = |name: &str| Field::new(name, Int32Type::DATA_TYPE, false);
@@ -99,6 +102,10 @@ fn column<'a, A: Array + 'static>(batch: &'a StructArray, name: &str) -> Result<
 /// Places and racks, which the caller has counted from 0.
 fn number(given: i32) -> u32 {
     given.cast_unsigned()
+}
+
+fn ids(texts: &StringArray) -> Result<Vec<TopicId>> {
+    texts.iter().flatten().map(str::parse).collect()
 }
 
 fn numbers(lists: Lists<i32>) -> Lists<u32> {

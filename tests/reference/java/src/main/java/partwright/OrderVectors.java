@@ -20,10 +20,12 @@ import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+import org.apache.kafka.common.Uuid;
 
 /**
  * One case a line: names in the order in which they are put into a `new HashMap<>()`, their hash codes, and, as
- * places in the list of names, the order in which the map is walked and the order in which the names are sorted.
+ * places in the list of names, the order in which the map is walked and the order in which the names are sorted. The
+ * same of topics' ids (`ids`).
  */
 public final class OrderVectors {
     private static final ObjectMapper JSON = JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
@@ -36,7 +38,10 @@ public final class OrderVectors {
     public static void main(String[] args) throws IOException {
         List<String> lines = new ArrayList<>();
         for (Map.Entry<String, List<String>> names : cases().entrySet()) {
-            lines.add("  " + JSON.writeValueAsString(vector(names.getKey(), names.getValue())));
+            lines.add("  " + JSON.writeValueAsString(vector(names.getKey(), "names", names.getValue())));
+        }
+        for (Map.Entry<String, List<Uuid>> ids : ids().entrySet()) {
+            lines.add("  " + JSON.writeValueAsString(vector(ids.getKey(), "ids", ids.getValue())));
         }
         Files.writeString(Path.of(args[0]), "[\n" + String.join(",\n", lines) + "\n]\n", StandardCharsets.US_ASCII);
     }
@@ -66,26 +71,57 @@ public final class OrderVectors {
         return cases;
     }
 
-    private static ObjectNode vector(String name, List<String> names) {
-        Map<String, Integer> places = new HashMap<>();
-        Map<String, Boolean> walked = new HashMap<>();
-        for (String text : names) {
-            places.put(text, places.size());
-            walked.put(text, true);
+    private static <T extends Comparable<T>> ObjectNode vector(String name, String kind, List<T> keys) {
+        Map<T, Integer> places = new HashMap<>();
+        Map<T, Boolean> walked = new HashMap<>();
+        for (T key : keys) {
+            places.put(key, places.size());
+            walked.put(key, true);
         }
         ObjectNode vector = JSON.createObjectNode().put("name", name);
-        vector.set("names", JSON.valueToTree(names));
-        vector.set("hashes", JSON.valueToTree(names.stream().map(String::hashCode).toList()));
+        vector.set(kind, JSON.valueToTree(keys.stream().map(T::toString).toList()));
+        vector.set("hashes", JSON.valueToTree(keys.stream().map(T::hashCode).toList()));
         vector.set("walk", JSON.valueToTree(walked.keySet().stream().map(places::get).toList()));
-        vector.set("sorted", JSON.valueToTree(names.stream().sorted().map(places::get).toList()));
+        vector.set("sorted", JSON.valueToTree(keys.stream().sorted().map(places::get).toList()));
         return vector;
+    }
+
+    /** Topics' ids: at random, of one hash code, of one bin, and those that are made of the names in `cases`. */
+    private static Map<String, List<Uuid>> ids() {
+        SplittableRandom random = new SplittableRandom(7);
+        Map<String, List<Uuid>> cases = new LinkedHashMap<>();
+        for (int size : SIZES) {
+            cases.put("ids/" + size, distinct(size, number -> new Uuid(random.nextLong(), random.nextLong())));
+        }
+        cases.put("ids/bounds", List.of(
+                Uuid.ONE_UUID, new Uuid(-1, -1), new Uuid(Long.MIN_VALUE, 0), Uuid.ZERO_UUID, new Uuid(0, Long.MIN_VALUE),
+                new Uuid(Long.MAX_VALUE, -1), new Uuid(1, 1), new Uuid(0, -1), new Uuid(-1, 0)));
+        for (int size : new int[] {8, 9, 10, 12, 40, 120}) {
+            cases.put("ids/colliding/" + size, distinct(size, number -> id(random, 0x1234_5678)));
+            cases.put("ids/same-bin/" + size, distinct(size, number -> id(random, 5 + (random.nextInt() << 23))));
+        }
+        for (int size : new int[] {4, 49}) {
+            cases.put("ids/made/" + size, cases().get("letters/" + size).stream().map(OrderVectors::made).toList());
+        }
+        return cases;
+    }
+
+    private static Uuid id(SplittableRandom random, int hash) {
+        long most = random.nextLong();
+        long low = random.nextInt() & 0xffff_ffffL;
+        return new Uuid(most, most ^ (low << 32 | (low ^ hash & 0xffff_ffffL)));
+    }
+
+    private static Uuid made(String name) {
+        UUID made = UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+        return new Uuid(made.getMostSignificantBits(), made.getLeastSignificantBits());
     }
 
     private static List<String> numbered(String prefix, int size) {
         return IntStream.range(0, size).mapToObj(number -> prefix + number).toList();
     }
 
-    private static List<String> distinct(int size, IntFunction<String> name) {
+    private static <T> List<T> distinct(int size, IntFunction<T> name) {
         return IntStream.range(0, size).mapToObj(name).distinct().toList();
     }
 

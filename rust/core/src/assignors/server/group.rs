@@ -1,0 +1,220 @@
+//! A group as the broker hands it to an assignor (`GroupSpecImpl`): members by number in the order in which Java walks
+//! the map of them, topics by number in the order of their names.
+
+use super::super::group::{by, ranks, sorted};
+use super::super::java_order::Walker;
+use super::super::lists::Lists;
+use super::super::topic_id::TopicId;
+use super::super::{Assignment, Given, MOST_PARTITIONS};
+use super::runs::{self, Run};
+use crate::{Error, Result};
+
+/// A group of the broker's.
+#[derive(Debug)]
+pub struct Group {
+    /// The topics' ids.
+    pub(super) ids: Vec<TopicId>,
+    /// How many partitions each topic has; none where it is not there, or nobody subscribes to it.
+    pub(super) counts: Vec<u32>,
+    /// How many members subscribe to each topic.
+    pub(super) subscribers: Vec<u32>,
+    /// Each member's subscription, sorted, each topic once; topics that are not there are left out.
+    pub(super) subscribed: Lists<u32>,
+    /// The subscription of the first member, in the order given.
+    pub(super) first: Vec<u32>,
+    /// `SubscriptionType.HOMOGENEOUS`: every topic that a member names is named by all of them.
+    pub(super) homogeneous: bool,
+    /// What each member owns, by topic: both in the order given, each once.
+    pub(super) owned: Lists<(u32, u32)>,
+    /// Members as `RangeAssignor` sorts them: those with an instance id first and by it, the others by their ids.
+    pub(super) static_first: Vec<u32>,
+    given_topics: Vec<u32>,
+    given_members: Vec<u32>,
+}
+
+impl Group {
+    /// Takes a group through the door: names become numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyPartitions`] where members subscribe to more than [`MOST_PARTITIONS`].
+    pub fn new(given: &Given<'_>) -> Result<Self> {
+        let (given_topics, topic) = sorted(&given.topics);
+        let walk = walk(&given.members);
+        let mut group = Self {
+            ids: by(&given_topics, &given.topic_ids),
+            counts: vec![0; given_topics.len()],
+            subscribers: vec![0; given_topics.len()],
+            subscribed: Lists::default(),
+            first: Vec::new(),
+            homogeneous: true,
+            owned: Lists::default(),
+            static_first: static_first(given, &walk),
+            given_topics,
+            given_members: walk,
+        };
+        group.take_subscriptions(given, &topic)?;
+        group.take_owned(given, &topic);
+        Ok(group)
+    }
+
+    fn take_subscriptions(&mut self, given: &Given<'_>, topic: &[u32]) -> Result<()> {
+        let mut subscribers = vec![0; topic.len()];
+        let mut seen = vec![0_u32; topic.len()];
+        for (member, &place) in (1..).zip(&self.given_members) {
+            let start = self.subscribed.values.len();
+            for &topic in given.subscribed.get(place as usize) {
+                if std::mem::replace(&mut seen[topic as usize], member) == member {
+                    continue;
+                }
+                subscribers[topic as usize] += 1;
+                if !given.missing[topic as usize] {
+                    self.subscribed.values.push(topic);
+                }
+            }
+            let subscribed = &mut self.subscribed.values[start..];
+            for number in &mut *subscribed {
+                *number = topic[*number as usize];
+            }
+            if member == 1 {
+                self.first = subscribed.to_vec();
+            }
+            if !subscribed.is_sorted() {
+                subscribed.sort_unstable();
+            }
+            self.subscribed.end();
+        }
+        let mut total = 0_u32;
+        for (place, &subscribers) in subscribers.iter().enumerate() {
+            if subscribers == 0 {
+                continue;
+            }
+            self.homogeneous &= subscribers as usize == self.given_members.len();
+            if !given.missing[place] {
+                self.subscribers[topic[place] as usize] = subscribers;
+                let count = given.partitions[place];
+                let all = total.checked_add(count).filter(|&all| all <= MOST_PARTITIONS);
+                total = all.ok_or(Error::TooManyPartitions { most: MOST_PARTITIONS })?;
+                self.counts[topic[place] as usize] = count;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_owned(&mut self, given: &Given<'_>, topic: &[u32]) {
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let mut places = vec![u32::MAX; topic.len()];
+        let mut known = std::collections::HashSet::new();
+        for &place in &self.given_members {
+            let owned = given.owned.get(place as usize);
+            pairs.clear();
+            let ascending = owned.windows(2).all(|pair| pair[0] < pair[1]);
+            if ascending {
+                // Each once, and one topic behind the other.
+                pairs.extend(
+                    owned.iter().map(|&(place, partition)| (topic[place as usize], number(partition))),
+                );
+            } else {
+                known.clear();
+                let mut order = 0;
+                for &(place, partition) in owned {
+                    let topic = topic[place as usize];
+                    if places[topic as usize] == u32::MAX {
+                        places[topic as usize] = order;
+                        order += 1;
+                    }
+                    if known.insert((topic, partition)) {
+                        pairs.push((topic, number(partition)));
+                    }
+                }
+                // Stable: by topic as each was first named.
+                pairs.sort_by_key(|&(topic, _)| places[topic as usize]);
+                for &(topic, _) in &pairs {
+                    places[topic as usize] = u32::MAX;
+                }
+            }
+            self.owned.values.extend_from_slice(&pairs);
+            self.owned.end();
+        }
+    }
+
+    /// How many members there are.
+    pub(super) fn members(&self) -> usize {
+        self.given_members.len()
+    }
+
+    /// The first place of each topic's partitions where those of all topics stand in a row, and the end of the last.
+    pub(super) fn starts(&self) -> Vec<usize> {
+        let mut starts = vec![0];
+        starts.extend(self.counts.iter().scan(0, |end, &count| {
+            *end += count as usize;
+            Some(*end)
+        }));
+        starts
+    }
+
+    /// By topic, the members that subscribe to it, sorted.
+    pub(super) fn subscribers_by_topic(&self) -> Lists<u32> {
+        let mut offsets = vec![0];
+        for &members in &self.subscribers {
+            offsets.push(offsets[offsets.len() - 1] + members as usize);
+        }
+        let mut values = vec![0; offsets[offsets.len() - 1]];
+        let mut places = offsets.clone();
+        for (number, member) in (0..).zip(0..self.members()) {
+            for &topic in self.subscribed.get(member) {
+                values[places[topic as usize]] = number;
+                places[topic as usize] += 1;
+            }
+        }
+        Lists { offsets, values }
+    }
+
+    /// An assignment in the numbers of what was given, each list sorted.
+    pub(super) fn named(&self, mut lists: Lists<Run>) -> Assignment {
+        runs::sort(&mut lists);
+        let mut members = vec![0_usize; self.members()];
+        for (member, &place) in self.given_members.iter().enumerate() {
+            members[place as usize] = member;
+        }
+        let partitions = lists.values.iter().map(|run| run.len()).sum();
+        let mut named = Assignment {
+            offsets: vec![0],
+            topics: Vec::with_capacity(partitions),
+            partitions: Vec::with_capacity(partitions),
+        };
+        for member in members {
+            for run in lists.get(member) {
+                let end = named.topics.len() + run.len();
+                named.topics.resize(end, self.given_topics[run.topic as usize]);
+                named.partitions.extend((run.from..run.to).map(u32::cast_signed));
+            }
+            named.offsets.push(named.topics.len());
+        }
+        named
+    }
+}
+
+/// The order in which Java walks the map of members, as places in the list of them.
+fn walk(members: &[&str]) -> Vec<u32> {
+    let (places, numbers) = sorted(members);
+    let names: Vec<_> = by(&places, members);
+    by(&Walker::of_names(&names).walk(&numbers), &places)
+}
+
+/// A partition's number, which the caller has counted from 0.
+fn number(partition: i32) -> u32 {
+    partition.cast_unsigned()
+}
+
+fn static_first(given: &Given<'_>, walk: &[u32]) -> Vec<u32> {
+    let instances = ranks(&by(walk, &given.instance_ids));
+    let (_, names) = sorted(&given.members);
+    let mut members: Vec<u32> = (0..).take(walk.len()).collect();
+    // Stable: of members with one instance id the first stays the first.
+    members.sort_by_key(|&member| match instances[member as usize] {
+        Some(instance) => (false, instance),
+        None => (true, names[walk[member as usize] as usize]),
+    });
+    members
+}

@@ -1,0 +1,120 @@
+//! Members sorted by how much they read, while partitions are given to the first and taken from the last of them
+//! (`UniformHeterogeneousAssignmentBuilder.MemberAssignmentBalancer`).
+
+/// A topic's members by their load. Whoever asks for the next of them changes their loads meanwhile, by one each.
+#[derive(Default)]
+pub(super) struct Loads {
+    sorted: Vec<u32>,
+    /// Where the members of each load go while they are sorted.
+    places: Vec<usize>,
+    /// How many members at the front are being filled up to the next level.
+    least_end: usize,
+    least_level: i32,
+    least_next: usize,
+    /// From where on members are being brought down to the next level, and where those begin that have nothing to give.
+    most_start: usize,
+    most_end: usize,
+    most_level: i32,
+    /// How many members are before the one that was asked last.
+    most_next: usize,
+}
+
+impl Loads {
+    /// Takes a topic's members, who are sorted by their numbers: by load, and then by number.
+    pub(super) fn begin(&mut self, members: &[u32], loads: &[i32]) {
+        let (least, most) = bounds(members, loads);
+        let levels = usize::try_from(most - least).unwrap_or(0) + 1;
+        self.sorted.clear();
+        if levels <= 2 * members.len() {
+            self.sort_by_counting(members, loads, least, levels);
+        } else {
+            self.sorted.extend_from_slice(members);
+            self.sorted.sort_by_key(|&member| loads[member as usize]);
+        }
+        (self.least_end, self.least_level, self.least_next) = (0, least - 1, 0);
+        (self.most_start, self.most_end) = (members.len(), members.len());
+        (self.most_level, self.most_next) = (most + 1, members.len());
+    }
+
+    /// The same where no more than so many are to be given: where so many members have the least, no other is asked.
+    pub(super) fn begin_for(&mut self, wanted: usize, members: &[u32], loads: &[i32]) {
+        let (least, _) = bounds(members, loads);
+        let first = members.iter().copied().filter(|&member| loads[member as usize] == least);
+        self.sorted.clear();
+        self.sorted.extend(first.take(wanted));
+        if self.sorted.len() < wanted {
+            self.begin(members, loads);
+        } else {
+            (self.least_end, self.least_level, self.least_next) = (0, least - 1, 0);
+        }
+    }
+
+    fn sort_by_counting(&mut self, members: &[u32], loads: &[i32], least: i32, levels: usize) {
+        let level = |member: u32| usize::try_from(loads[member as usize] - least).unwrap_or(0);
+        self.places.clear();
+        self.places.resize(levels + 1, 0);
+        for &member in members {
+            self.places[level(member) + 1] += 1;
+        }
+        for place in 1..=levels {
+            self.places[place] += self.places[place - 1];
+        }
+        self.sorted.resize(members.len(), 0);
+        for &member in members {
+            let place = &mut self.places[level(member)];
+            self.sorted[*place] = member;
+            *place += 1;
+        }
+    }
+
+    /// Who is to get the next partition (`nextLeastLoadedMember`).
+    pub(super) fn next_least(&mut self, loads: &[i32]) -> u32 {
+        if self.least_next >= self.least_end {
+            self.least_level += 1;
+            while self.least_end < self.sorted.len() && self.load(self.least_end, loads) == self.least_level {
+                self.least_end += 1;
+            }
+            self.least_next = 0;
+        }
+        self.least_next += 1;
+        self.sorted[self.least_next - 1]
+    }
+
+    /// From whom the next partition may be taken (`nextMostLoadedMember`).
+    pub(super) fn next_most(&mut self, loads: &[i32]) -> Option<u32> {
+        if self.most_next <= self.most_start {
+            self.most_level = if self.most_end <= self.most_start && self.most_start > 0 {
+                self.load(self.most_start - 1, loads)
+            } else {
+                self.most_level - 1
+            };
+            while self.most_start > 0 && self.load(self.most_start - 1, loads) == self.most_level {
+                self.most_start -= 1;
+            }
+            self.most_next = self.most_end;
+        }
+        self.most_next = self.most_next.checked_sub(1)?;
+        Some(self.sorted[self.most_next])
+    }
+
+    /// Leaves out who was asked last: there is nothing to take (`excludeMostLoadedMember`).
+    pub(super) fn exclude_most(&mut self) {
+        self.most_end -= 1;
+        self.sorted.swap(self.most_next, self.most_end);
+    }
+
+    /// Whether those that get have as much as those that give, but for one.
+    pub(super) fn is_balanced(&self) -> bool {
+        self.most_level - self.least_level <= 1
+    }
+
+    fn load(&self, place: usize, loads: &[i32]) -> i32 {
+        loads[self.sorted[place] as usize]
+    }
+}
+
+/// The least and the greatest load of members.
+pub(super) fn bounds(members: &[u32], loads: &[i32]) -> (i32, i32) {
+    let loads = members.iter().map(|&member| loads[member as usize]);
+    loads.fold((i32::MAX, i32::MIN), |(least, most), load| (least.min(load), most.max(load)))
+}

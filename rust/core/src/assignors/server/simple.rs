@@ -1,0 +1,148 @@
+//! `SimpleAssignor`, of share groups, whose members read partitions together where there are more members than partitions:
+//! `SimpleHomogeneousAssignmentBuilder` over all partitions, `SimpleHeterogeneousAssignmentBuilder` topic by topic.
+
+use std::collections::HashMap;
+
+use super::super::java_sets::IdWalker;
+use super::super::lists::Lists;
+use super::group::Group;
+use super::owned::{OwnedWalk, walked};
+use super::runs::Run;
+use super::sharing::{Sharing, in_table_order, shares};
+use crate::Result;
+
+/// What each member reads.
+pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
+    if group.subscribed.values.is_empty() {
+        // Nobody reads anything, nor keeps what it owns.
+        return Ok(Lists::dealt(group.members(), &[]));
+    }
+    let shares = if group.homogeneous { share_all(group)? } else { share_by_topic(group)? };
+    Ok(Lists::dealt(group.members(), &shares))
+}
+
+/// A member, and a partition.
+type Share = (u32, Run);
+
+/// All members subscribe to the same topics.
+fn share_all(group: &Group) -> Result<Vec<Share>> {
+    let mut numbers =
+        Numbers { first: vec![None; group.counts.len()], claimed: HashMap::new(), partitions: Vec::new() };
+    for topic in IdWalker::new(&group.ids).walk(&group.first) {
+        numbers.first[topic as usize] = Some(numbers.partitions.len());
+        numbers.partitions.extend((0..group.counts[topic as usize]).map(|partition| (topic, partition)));
+    }
+    let partitions = numbers.partitions.len();
+    let mut claims = Vec::with_capacity(group.owned.values.len());
+    let mut walk = OwnedWalk::new(&group.ids);
+    for member in in_table_order(everybody(group)) {
+        for (topic, owned) in walk.topics(group.owned.get(member as usize)) {
+            let Some(first) = numbers.first[topic as usize] else { continue };
+            let count = group.counts[topic as usize];
+            claims.extend(walked(owned).into_iter().map(|number| {
+                (
+                    member,
+                    if number < count { place(first) + number } else { numbers.of_claimed(topic, number) },
+                )
+            }));
+        }
+    }
+    let (members, wanted) = shares(group.members(), partitions);
+    let hash = |&(topic, partition): &(u32, u32)| {
+        let id = group.ids[topic as usize].hash_code();
+        id.wrapping_mul(31).wrapping_add(partition.cast_signed())
+    };
+    let hashes = numbers.partitions.iter().map(hash).collect();
+    let shared = Sharing { hashes, partitions, members, wanted: wanted.collect() }.share(&claims)?;
+    let run = |(member, number): (u32, u32)| {
+        let (topic, partition) = numbers.partitions[number as usize];
+        (member, Run::of_one(topic, partition))
+    };
+    Ok(shared.into_iter().map(run).collect())
+}
+
+/// Partitions of all topics in one row: those that are there, and behind them those that are only claimed.
+struct Numbers {
+    /// By topic, the number of its first partition.
+    first: Vec<Option<usize>>,
+    claimed: HashMap<(u32, u32), u32>,
+    partitions: Vec<(u32, u32)>,
+}
+
+impl Numbers {
+    fn of_claimed(&mut self, topic: u32, partition: u32) -> u32 {
+        let partitions = &mut self.partitions;
+        *self.claimed.entry((topic, partition)).or_insert_with(|| {
+            partitions.push((topic, partition));
+            place(partitions.len() - 1)
+        })
+    }
+}
+
+/// Each topic by itself. What members own of topics that nobody subscribes to stays with them.
+fn share_by_topic(group: &Group) -> Result<Vec<Share>> {
+    let subscribers = group.subscribers_by_topic();
+    let mut owned = Vec::new();
+    for member in in_table_order(everybody(group)) {
+        for partitions in group.owned.get(member as usize).chunk_by(|one, other| one.0 == other.0) {
+            owned.push((partitions[0].0, (member, partitions)));
+        }
+    }
+    let owned = Lists::dealt(group.counts.len(), &owned);
+    let mut found = Vec::new();
+    for topic in 0..group.counts.len() {
+        let (subscribers, owned) = (subscribers.get(topic), owned.get(topic));
+        let run = |(member, number): (u32, u32)| (member, Run::of_one(place(topic), number));
+        if subscribers.is_empty() {
+            let kept = owned
+                .iter()
+                .flat_map(|&(member, those)| those.iter().map(move |&(_, number)| (member, number)));
+            found.extend(kept.map(run));
+        } else {
+            let shared = share_topic(group.members(), group.counts[topic], subscribers, owned)?;
+            found.extend(shared.into_iter().map(run));
+        }
+    }
+    Ok(found)
+}
+
+fn share_topic(
+    everybody: usize,
+    count: u32,
+    subscribers: &[u32],
+    owned: &[(u32, &[(u32, u32)])],
+) -> Result<Vec<(u32, u32)>> {
+    let mut partitions: Vec<u32> = (0..count).collect();
+    let mut claimed = HashMap::new();
+    let mut claims = Vec::new();
+    for &(member, owned) in owned {
+        for number in walked(owned) {
+            let key = if number < count {
+                number
+            } else {
+                *claimed.entry(number).or_insert_with(|| {
+                    partitions.push(number);
+                    place(partitions.len() - 1)
+                })
+            };
+            claims.push((member, key));
+        }
+    }
+    let (members, shares) = shares(subscribers.len(), count as usize);
+    let mut wanted = vec![0; everybody];
+    for (&member, share) in subscribers.iter().zip(shares) {
+        wanted[member as usize] = share;
+    }
+    let hashes = partitions.iter().map(|number| number.cast_signed()).collect();
+    let found = Sharing { hashes, partitions: count as usize, members, wanted }.share(&claims)?;
+    Ok(found.into_iter().map(|(member, key)| (member, partitions[key as usize])).collect())
+}
+
+fn everybody(group: &Group) -> Vec<u32> {
+    (0..).take(group.members()).collect()
+}
+
+/// A place as a number: there are fewer partitions than that ([`super::super::MOST_PARTITIONS`]), and fewer claims.
+fn place(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
