@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from typing import Any
 
@@ -65,13 +66,19 @@ def rows_of(lists: dict[str, list[tuple[str, int]]]) -> list[tuple[str, str, int
 @pytest.mark.parametrize("assignor", [name for name in assignors() if name not in THREADED])
 def test_each_group_is_what_assign_says_of_it(assignor: str) -> None:
     topics, groups = random_groups(1, 300)
+    said = {}
+    for group, members in groups.items():
+        # What two members claim, the broker's own assignors may leave to nobody, and throw.
+        with contextlib.suppress(pw.PartwrightError):
+            said[group] = rows_of(pw.assign(topics, members, assignor).to_dict())
+    assert len(said) > 200
+    groups = {group: groups[group] for group in said}
     found = pw.assign_groups(table_of(groups), topics, assignor)
     assert found.column_names == ["group", "member", "topic", "partition", "position"]
     given: dict[str, list[tuple[Any, ...]]] = {group: [] for group in groups}
     for group, *row in zip(*found.to_pydict().values(), strict=True):
         given[group].append(tuple(row))
-    for group, members in groups.items():
-        assert given[group] == rows_of(pw.assign(topics, members, assignor).to_dict())
+    assert given == said
 
 
 def test_a_groups_rows_need_not_lie_together_and_keep_their_order() -> None:
