@@ -41,8 +41,13 @@ GROUPS = [
     *[(assignor, "confluent-kafka java kafka-python") for assignor in ("range", "roundrobin")],
     *[(assignor, "java kafka-python java") for assignor in ("sticky", "cooperative-sticky")],
     *[(assignor, "kafka-python java kafka-python") for assignor in ("sticky", "cooperative-sticky")],
+    *[(assignor, "java java java java") for assignor in ("server-uniform", "server-range")],
+    *[(assignor, "confluent-kafka java confluent-kafka") for assignor in ("server-uniform", "server-range")],
 ]
 PATIENCE_S = 90
+# The broker's own assignors, of groups of KIP-848.
+BROKERS = "server-"
+STICKY = {"sticky", "cooperative-sticky", "server-uniform"}
 CLASSES = {
     "range": "RangeAssignor",
     "roundrobin": "RoundRobinAssignor",
@@ -131,8 +136,11 @@ class Confluent(_Polling):
 
     def __init__(self, servers: str, group: str, topics: Sequence[str], assignor: str) -> None:
         settings: dict[str, Any] = {"bootstrap.servers": servers, "group.id": group}
-        if assignor == "uniform":
-            settings |= {"group.protocol": "consumer", "group.remote.assignor": assignor}
+        if assignor.startswith(BROKERS):
+            settings |= {
+                "group.protocol": "consumer",
+                "group.remote.assignor": assignor.removeprefix(BROKERS),
+            }
         else:
             settings |= {
                 "partition.assignment.strategy": assignor,
@@ -171,6 +179,18 @@ class JavaMembers:
         self._process.stdin.write(f"{json.dumps(what)}\n")
         self._process.stdin.flush()
 
+    def topic_ids(self, servers: str, topics: list[str]) -> dict[str, str]:
+        """The ids that a broker has given to topics."""
+        self.said.pop("ids", None)
+        self.tell({"ids": topics, "config": {"bootstrap.servers": servers}})
+        until = time.monotonic() + PATIENCE_S
+        while "ids" not in self.said:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert "failed" not in self.said["ids"], self.said["ids"]
+        found: dict[str, str] = self.said["ids"]["ids"]
+        return found
+
     def end(self) -> None:
         """All leave, and the process ends."""
         assert self._process.stdin is not None
@@ -189,8 +209,8 @@ class Java:
         Java.made += 1
         self._members, self._name = members, f"java-{Java.made}"
         config: dict[str, Any] = {"bootstrap.servers": servers, "group.id": group}
-        if assignor == "uniform":
-            config |= {"group.protocol": "consumer", "group.remote.assignor": assignor}
+        if assignor.startswith(BROKERS):
+            config |= {"group.protocol": "consumer", "group.remote.assignor": assignor.removeprefix(BROKERS)}
         else:
             config |= {
                 "partition.assignment.strategy": f"org.apache.kafka.clients.consumer.{CLASSES[assignor]}",
@@ -232,15 +252,19 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaMembers]:
 
 
 def expected(
-    topics: dict[str, int], ids: list[str], assignor: str, before: dict[str, list[Pair]]
+    topics: dict[str, int],
+    ids: list[str],
+    assignor: str,
+    before: dict[str, list[Pair]],
+    topic_ids: dict[str, str],
 ) -> dict[str, list[Pair]]:
     """What the group settles on: cooperative members need a second rebalance."""
     while True:
         members: list[dict[str, Any]] = [{"id": each, "topics": sorted(topics)} for each in ids]
         for member in members:
-            if assignor in {"sticky", "cooperative-sticky"} and member["id"] in before:
+            if assignor in STICKY and member["id"] in before:
                 member |= {"owned": before[member["id"]], "generation": 1}
-        found = pw.assign(topics, members, assignor).to_dict()
+        found = pw.assign(topics, members, assignor, topic_ids=topic_ids).to_dict()
         if sum(map(len, found.values())) == sum(topics.values()):
             return found
         before = found
@@ -259,6 +283,7 @@ def test_each_member_of_a_real_group_gets_what_we_say(
     topics = {f"{name}-{tag}": count for name, count in PARTITIONS.items()}
     for name, count in topics.items():
         create_topic(broker.bootstrap_servers, name, count)
+    topic_ids = java.topic_ids(broker.bootstrap_servers, list(topics))
     readers: list[Reader] = []
     given: dict[str, list[Pair]] = {}
     try:
@@ -267,7 +292,8 @@ def test_each_member_of_a_real_group_gets_what_we_say(
                 readers.pop(0).leave()
             else:
                 readers.append(made[step](broker.bootstrap_servers, f"group-{tag}", sorted(topics), assignor))
-            given = _settled(step, readers, lambda ids: expected(topics, ids, assignor, given))  # noqa: B023
+            wanted = partial(expected, topics, assignor=assignor, before=given, topic_ids=topic_ids)
+            given = _settled(step, readers, wanted)
     finally:
         for each in readers:
             each.leave()
