@@ -64,3 +64,36 @@ def test_the_file_says_who_answered(name: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
 def test_a_documents_example_holds(example: dict[str, Any]) -> None:
     assert asked(example) == example["expect"]
+
+
+def test_a_cooperative_group_takes_two_rounds_for_who_joins() -> None:
+    """The documents' example cooperative-c3-joins: in the first rebalance p-1 is let go, in the second c3 gets it."""
+    first = {"c1": [["p", 0], ["p", 1]], "c2": [["p", 2]], "c3": []}
+    rounds = [
+        {"c1": [["p", 0]], "c2": [["p", 2]], "c3": []},
+        {"c1": [["p", 0]], "c2": [["p", 2]], "c3": [["p", 1]]},
+    ]
+    owned = first
+    for generation, wanted in enumerate(rounds, 1):
+        members = [
+            {"id": name, "topics": ["p"], "owned": pairs, "generation": generation}
+            for name, pairs in owned.items()
+        ]
+        owned = asked({"assignor": "cooperative-sticky", "topics": {"p": 3}, "members": members})
+        assert owned == wanted
+
+
+@pytest.mark.parametrize("assignor", ["sticky", "sticky@2.8", "sticky@2.3"])
+def test_who_stays_keeps_all_as_a_document_shows(assignor: str) -> None:
+    """The documents' example sticky-four-topics-c1-leaves: no Kafka gives its lists, each has its property."""
+    topics = {"t1": 2, "t2": 2, "t3": 2, "t4": 2}
+    owned = {"c2": [["t1", 1], ["t3", 0], ["t4", 1]], "c3": [["t2", 0], ["t3", 1]]}
+    members = [
+        {"id": name, "topics": [*topics], "owned": pairs, "generation": 1} for name, pairs in owned.items()
+    ]
+    found = asked({"assignor": assignor, "topics": topics, "members": members})
+    assert all(pair in found[name] for name, pairs in owned.items() for pair in pairs)
+    assert [len(pairs) for pairs in found.values()] == [4, 4]
+    kept = [pair for pairs in owned.values() for pair in pairs]
+    moved = sorted(pair for pairs in found.values() for pair in pairs if pair not in kept)
+    assert moved == [["t1", 0], ["t2", 1], ["t4", 0]]
