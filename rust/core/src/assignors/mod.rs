@@ -16,7 +16,7 @@
 //! | `racks` | which racks matter (KIP-881) |
 //! | `legacy` | assignors that Kafka has no more |
 //! | `server` | the broker's own assignors (KIP-848, KIP-932) |
-//! | `topic_id`, `md5` | topics' ids, by which those know topics |
+//! | `topic_id` | topics' ids, by which those know topics |
 
 mod balance;
 mod claims;
@@ -29,7 +29,6 @@ pub mod java_sets;
 mod java_tree;
 mod legacy;
 mod lists;
-mod md5;
 mod movements;
 mod racks;
 mod range;

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::md5::md5;
+use md5::{Digest, Md5};
+
 use crate::{Error, Result};
 
 /// The letters of base64 for addresses and file names, by their value.
@@ -27,7 +28,7 @@ impl TopicId {
     /// assert_eq!(TopicId::of_name("t").to_string(), "41jvpIn1MGKxDdcxa2Vkng");
     /// ```
     pub fn of_name(name: &str) -> Self {
-        let mut bytes = md5(name.as_bytes());
+        let mut bytes = <[u8; 16]>::from(Md5::digest(name.as_bytes()));
         // A UUID of version 3, and of the variant that has versions.
         bytes[6] = bytes[6] & 0x0f | 0x30;
         bytes[8] = bytes[8] & 0x3f | 0x80;

@@ -45,9 +45,8 @@ fn by_name(group: &Group<'_>) -> Vec<u32> {
     (0..).take(group.members()).collect()
 }
 
-/// All partitions in the order in which they are dealt. Of two whose texts have one hash code that one comes first whose topic
-/// does; Scala's map of topics decides there, which is
-/// filled in no order of its own.
+/// All partitions in the order in which they are dealt. Of two whose texts have one hash code that one comes first whose
+/// topic does; in Kafka the order of Scala's map of topics decides there, which is filled in no order of its own.
 fn order(group: &Group<'_>) -> Vec<u32> {
     if group.order.is_empty() {
         let mut partitions: Vec<u32> = (0..group.partitions()).collect();
