@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.errors import PartwrightError
-from partwright.group import Group, Owned
+from partwright.group import INT32, Group, Owned
 from partwright.own_assignor import OwnAssignor, is_path
 from partwright.threads import THREADED, ordered, threads
 from partwright.topic_ids import takes_topic_ids, with_topic_ids
@@ -229,7 +229,7 @@ class Assignment:
         return [(self.topics[pair["topic"]], pair["partition"]) for pair in pairs]
 
     def owner_of(self, topic: str, partition: int) -> str | None:
-        """Who reads a partition; None where nobody does.
+        """Who reads a partition; None where nobody does, and of several, as in share groups, the first.
 
         Raises:
             PartwrightError: There is no such topic, or the partition is no number.
@@ -240,8 +240,10 @@ class Assignment:
         """
         if topic not in self.topics:
             raise PartwrightError(f"there is no topic {topic!r} in the group")
-        if not isinstance(partition, int):
+        if type(partition) is not int:
             raise PartwrightError(f"a partition is a whole number, not {partition!r}")
+        if not 0 <= partition < INT32:
+            return None
         pairs = self.lists.values
         is_it = pc.and_(
             pc.equal(pairs.field("topic"), self.topics.index(topic)),
@@ -284,13 +286,14 @@ class Assignment:
 
         Returns:
             A table of `topic`, `partition`, `from` and `to`, sorted: `from` is null where nobody had the partition, and
-            `to` where nobody has it now.
+            `to` where nobody has it now. Of several that read one, as in share groups, who keeps it is left out.
         """
         now, before = self._owners("to"), previous._owners("from")
-        both = now.join(before, ["topic", "partition"], join_type="full outer")
-        stayed = pc.fill_null(pc.equal(both["from"], both["to"]), fill_value=False)
-        moved = both.filter(pc.invert(stayed)).select(["topic", "partition", "from", "to"])
-        return moved.sort_by([("topic", "ascending"), ("partition", "ascending")])
+        on = ["topic", "partition"]
+        came = now.join(before, [*on, "to"], [*on, "from"], join_type="left anti")
+        went = before.join(now, [*on, "from"], [*on, "to"], join_type="left anti")
+        moved = came.join(went, on, join_type="full outer").select([*on, "from", "to"])
+        return moved.sort_by([(name, "ascending") for name in moved.column_names])
 
     def spread(self) -> Spread:
         """How many partitions a member has.

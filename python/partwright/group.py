@@ -12,11 +12,12 @@ import pyarrow.compute as pc
 from partwright import _core
 from partwright.errors import PartwrightError
 
-__all__ = ["Group", "Member", "Owned"]
+__all__ = ["INT32", "Group", "Member", "Owned"]
 
 Member: TypeAlias = Mapping[str, Any]
 _FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack")
-_INT32 = 2**31
+INT32 = 2**31
+"""What no number of Kafka reaches: its numbers are of Java's `int`."""
 _Lists: TypeAlias = Any
 """A `pyarrow.ListArray`; pyarrow publishes no types."""
 
@@ -241,8 +242,8 @@ def _counts(topics: Any) -> dict[str, int]:  # noqa: ANN401 - what is checked he
     for name, count in topics.items():
         if not isinstance(name, str):
             raise PartwrightError(f"topics: a name is text, not {_shown(name)}")
-        if type(count) is not int or not 0 <= count < _INT32:
-            raise PartwrightError(f"topics: {name!r} has {_shown(count)} partitions, not 0 to {_INT32 - 1}")
+        if type(count) is not int or not 0 <= count < INT32:
+            raise PartwrightError(f"topics: {name!r} has {_shown(count)} partitions, not 0 to {INT32 - 1}")
     return dict(topics)
 
 
@@ -280,8 +281,8 @@ def _optional_text(name: str, field: str, member: Member) -> str | None:
 def _generation(name: str, given: Any) -> int:  # noqa: ANN401 - what is checked here
     if given is None:
         return -1
-    if type(given) is not int or not -1 <= given < _INT32:
-        raise PartwrightError(f"member {name!r}: generation is -1 to {_INT32 - 1}, not {_shown(given)}")
+    if type(given) is not int or not -1 <= given < INT32:
+        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {_shown(given)}")
     return given
 
 

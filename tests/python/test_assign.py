@@ -58,6 +58,20 @@ def test_what_has_moved_is_told_with_who_had_it() -> None:
     assert after.moved_from(after).num_rows == 0
 
 
+def test_who_keeps_a_partition_that_several_read_has_not_moved_it() -> None:
+    two = [{"id": name, "topics": ["t"]} for name in ("c1", "c2")]
+    before = pw.assign({"t": 1}, two, "server-simple")
+    assert before.to_dict() == {"c1": [("t", 0)], "c2": [("t", 0)]}
+    assert before.owner_of("t", 0) == "c1"
+    assert before.moved_from(before).num_rows == 0
+    after = pw.assign({"t": 1}, [*two, {"id": "c3", "topics": ["t"]}], "server-simple", owned=before)
+    assert after.moved_from(before).to_pylist() == [{"topic": "t", "partition": 0, "from": None, "to": "c3"}]
+    gone = pw.assign({"t": 1}, two[:1], "server-simple", owned=after)
+    assert gone.moved_from(after).to_pylist() == [
+        {"topic": "t", "partition": 0, "from": name, "to": None} for name in ("c2", "c3")
+    ]
+
+
 def test_an_earlier_assignment_is_what_members_own() -> None:
     draw = random.Random(1)
     for _ in range(50):
@@ -334,8 +348,10 @@ def test_what_a_member_owns_is_said_once() -> None:
     "ask", [lambda found: found.partitions_of("x"), lambda found: found.owner_of("x", 0)]
 )
 def test_who_is_not_in_the_group_is_refused(ask: Callable[[Any], object]) -> None:
-    with pytest.raises(pw.PartwrightError, match="a partition is a whole number, not '0'"):
-        pw.assign(ONE, TWO).owner_of("t", "0")  # type: ignore[arg-type]
+    for odd in ("0", True, 0.0):
+        with pytest.raises(pw.PartwrightError, match=f"a partition is a whole number, not {odd!r}"):
+            pw.assign(ONE, TWO).owner_of("t", odd)  # type: ignore[arg-type]
+    assert [pw.assign(ONE, TWO).owner_of("t", far) for far in (-1, 2**31, 2**70)] == [None] * 3
     with pytest.raises(pw.PartwrightError, match=r"there is no (member|topic) 'x' in the group"):
         ask(pw.assign(ONE, TWO))
 
