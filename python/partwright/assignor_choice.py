@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import resolve
+from partwright.assignment import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["assignment_strategy", "rebalance_protocol", "select_assignor"]
 
@@ -43,8 +44,9 @@ def assignment_strategy(strategy: str | Sequence[Any] | None = None, version: st
         The names; of one's own assignors what their `name` says.
 
     Raises:
-        PartwrightError: There is no such assignor, or none at all; one is there twice, which kafka-clients 3.1 to 4.1
-            refuse, while later ones take it once and earlier ones did not look.
+        PartwrightError: There is no such assignor, or none at all; one is the broker's or an older version's, which no
+            consumer names; one is there twice, which kafka-clients 3.1 to 4.1 refuse, while later ones take it once
+            and earlier ones did not look.
 
     Examples:
         >>> assignment_strategy(version="2.8.2")
@@ -55,7 +57,7 @@ def assignment_strategy(strategy: str | Sequence[Any] | None = None, version: st
     released = _release(version)
     if strategy is None:
         return ["range", "cooperative-sticky"] if released >= _COOPERATIVE_SINCE else ["range"]
-    names = [found if isinstance(found, str) else found.name for found in map(resolve, _listed(strategy))]
+    names = [_name(assignor) for assignor in _listed(strategy)]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None and _TWICE_REFUSED_SINCE <= released < _TWICE_TAKEN_SINCE:
         raise PartwrightError(
@@ -100,7 +102,7 @@ def rebalance_protocol(strategy: str | Sequence[Any] | None = None, version: str
     return "COOPERATIVE" if "COOPERATIVE" in supported else "EAGER"
 
 
-def select_assignor(strategies: Mapping[str, str | Sequence[Any] | None], version: str = "4.4.0") -> str:
+def select_assignor(strategies: Any, version: str = "4.4.0") -> str:  # noqa: ANN401 - what is checked here
     """The assignor that a group's coordinator takes, as `ClassicGroup.selectProtocol` of Kafka 3.9 to 4.3 does.
 
     Each member votes for the first of its list that all members have; the most votes win, and among equals the one that
@@ -122,6 +124,8 @@ def select_assignor(strategies: Mapping[str, str | Sequence[Any] | None], versio
         >>> select_assignor({"c1": "range, sticky", "c2": "sticky, range"})
         'sticky'
     """
+    if not isinstance(strategies, Mapping) or not all(isinstance(member, str) for member in strategies):
+        raise PartwrightError(f"strategies has a partition.assignment.strategy by member, not {strategies!r}")
     if not strategies:
         raise PartwrightError("a group without members has no assignor")
     lists = {member: assignment_strategy(each, version) for member, each in strategies.items()}
@@ -135,6 +139,19 @@ def select_assignor(strategies: Mapping[str, str | Sequence[Any] | None], versio
     votes = Counter(next(name for name in lists[member] if name in common) for member in _walked(list(lists)))
     # Of equals max takes the first.
     return max(_walked(list(votes)), key=votes.__getitem__)
+
+
+def _name(assignor: Any) -> str:  # noqa: ANN401 - see `partwright.assign`
+    """What a consumer's assignor calls itself in the group's protocol."""
+    found = resolve(assignor)
+    if not isinstance(found, str):
+        return found.name
+    if found not in CLIENT_ASSIGNORS:
+        known = ", ".join(CLIENT_ASSIGNORS)
+        raise PartwrightError(
+            f"partition.assignment.strategy cannot have {found!r}: there are {known}, and those of your own"
+        )
+    return found
 
 
 def _listed(strategy: str | Sequence[Any]) -> list[Any]:

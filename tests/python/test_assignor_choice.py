@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import partwright as pw
+from partwright.assignment import assignors
 from partwright.assignor_choice import _walked
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "assignors" / "java_order.json"
@@ -76,6 +77,14 @@ def test_a_name_twice_is_what_the_version_makes_of_it() -> None:
         (5, "4.4.0", "partition.assignment.strategy is a list or text with commas, not 5"),
         ([5], "4.4.0", "an assignor is named by text, not 5"),
         (f"{CLASS}StreamsAssignor", "4.4.0", f"the assignor '{CLASS}StreamsAssignor' cannot be imported"),
+        *(
+            (
+                ["range", name],
+                "4.4.0",
+                f"partition.assignment.strategy cannot have {name!r}: there are range, ",
+            )
+            for name in assignors()[4:]
+        ),
         ("range", "four", "a version of kafka-clients is as 3.9.2, not 'four'"),
         ("range", 4, "a version of kafka-clients is as 3.9.2, not 4"),
     ],
@@ -136,6 +145,11 @@ def test_members_vote_for_the_first_that_all_have() -> None:
     )
     with pytest.raises(pw.PartwrightError, match="a group without members has no assignor"):
         pw.select_assignor({})
+    for odd in (["range"], {1: "range"}):
+        with pytest.raises(
+            pw.PartwrightError, match=r"strategies has a partition\.assignment\.strategy by member, not "
+        ):
+            pw.select_assignor(odd)  # type: ignore[arg-type]
 
 
 def test_names_are_walked_over_as_java_walks() -> None:
