@@ -108,12 +108,14 @@ def assign(
     """
     if owned is not None and not isinstance(owned, Assignment):
         raise PartwrightError(f"owned= is an Assignment, not {owned!r}")
+    found = resolve(assignor)
+    name = found if isinstance(found, str) else found.name
     before = None if owned is None else Owned(owned.members, owned.topics, owned.lists)
-    order = None if partition_order is None else ordered(partition_order, topics, assignor)
-    if assignor in THREADED:
-        members = threads(members, assignor)
+    order = None if partition_order is None else ordered(partition_order, topics, name)
+    if found in THREADED:
+        members = threads(members, name)
     group = Group.of(topics, members, racks, before, order)
-    return assign_group(group, assignor, topic_ids)
+    return assign_group(group, found, topic_ids)
 
 
 def assign_group(
@@ -153,7 +155,7 @@ def resolve(assignor: Any) -> str | OwnAssignor:  # noqa: ANN401 - see `assign`
             # The core's own sentence says which there are.
             _core.assign(assignor, *Group.of({}, ()).batches)
         return assignor
-    if assignor is None or isinstance(assignor, (bytes, int, float)):
+    if assignor is None or isinstance(assignor, (bytes, int, float, list, tuple, dict)):
         raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
     return OwnAssignor.of(assignor)
 

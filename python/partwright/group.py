@@ -15,7 +15,7 @@ from partwright.errors import PartwrightError
 __all__ = ["INT32", "Group", "Member", "Owned"]
 
 Member: TypeAlias = Mapping[str, Any]
-_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack")
+_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "streams")
 INT32 = 2**31
 """What no number of Kafka reaches: its numbers are of Java's `int`."""
 _Lists: TypeAlias = Any
@@ -140,7 +140,7 @@ class _Columns:
                 raise PartwrightError(
                     f"member {name!r} has streams, which only old-range and old-roundrobin know"
                 )
-            if field not in (*_FIELDS, "streams"):
+            if field not in _FIELDS:
                 known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
                 raise PartwrightError(f"member {name!r} has a field {field!r}: there are {known}")
         self.ids[name] = None

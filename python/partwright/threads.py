@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from partwright.errors import PartwrightError
@@ -31,7 +31,7 @@ def threads(members: Any, assignor: str) -> Any:  # noqa: ANN401 - what is check
         members = [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
     if not isinstance(members, Iterable) or isinstance(members, (str, bytes)):
         return members
-    members = list(members)
+    members = [_kept(member) for member in members]
     known = [
         member for member in members if isinstance(member, Mapping) and isinstance(member.get("id"), str)
     ]
@@ -70,11 +70,18 @@ def ordered(order: Any, topics: Any, assignor: str) -> list[int]:  # noqa: ANN40
     if not isinstance(order, Sequence) or isinstance(order, (str, bytes)):
         raise PartwrightError(f"partition_order is a list of partitions, not {order!r}")
     numbers = [number for number in order if type(number) is int]
-    if type(count) is int and (len(numbers) < len(order) or sorted(numbers) != [*range(count)]):
+    if type(count) is int and (not len(numbers) == len(order) == count or set(numbers) != {*range(count)}):
         raise PartwrightError(
             f"partition_order has each partition from 0 to {count - 1} once, not {_shown(order)}"
         )
     return numbers
+
+
+def _kept(member: Any) -> Any:  # noqa: ANN401 - what is checked later
+    """A member whose lists may be walked over more than once."""
+    if not isinstance(member, Mapping):
+        return member
+    return {field: list(said) if isinstance(said, Iterator) else said for field, said in member.items()}
 
 
 def _check_streams(member: Mapping[str, Any]) -> None:

@@ -199,6 +199,13 @@ def test_an_old_group_may_be_empty_or_read_nothing() -> None:
         assert pw.assign({"t": 2}, members, assignor).to_dict() == {"C-0": [], "C-1": []}
 
 
+def test_threads_of_lists_that_are_walked_over_once_read_all_of_them() -> None:
+    once = {"id": "C", "topics": iter(["t"]), "owned": iter([("t", 0)]), "streams": 2}
+    assert pw.assign({"t": 2}, [once], "old-range").to_dict() == {"C-0": [("t", 0)], "C-1": [("t", 1)]}
+    both = pw.assign({"t": 2}, {name: iter(["t"]) for name in ("C", "D")}, "old-roundrobin")
+    assert sorted(map(len, both.to_dict().values())) == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("topics", "assignor", "order", "sentence"),
     [
@@ -221,6 +228,12 @@ def test_an_old_group_may_be_empty_or_read_nothing() -> None:
             "old-roundrobin",
             [0, "1"],
             "partition_order has each partition from 0 to 1 once, not [0, '1']",
+        ),
+        (
+            {"t": 2**31 - 1},
+            "old-roundrobin",
+            [0],
+            "partition_order has each partition from 0 to 2147483646 once, not [0]",
         ),
     ],
 )
@@ -275,7 +288,7 @@ def test_an_order_that_cannot_be_is_refused(
         (({"t": 1}, {"c": [["t"]]}), "member 'c': a topic is text, not ['t']"),
         (
             ({"t": 1}, [{**MEMBER, "topic": 1}]),
-            "member 'c' has a field 'topic': there are id, topics, owned, generation, instance_id and rack",
+            "member 'c' has a field 'topic': there are id, topics, owned, generation, instance_id, rack and streams",
         ),
         (
             ({"t": 1}, [{**MEMBER, "owned": "t"}]),
@@ -303,6 +316,11 @@ def test_an_order_that_cannot_be_is_refused(
             f'there is no assignor "stiky"; known: {", ".join(assignors())}; did you mean sticky?',
         ),
         (({"t": 1}, [MEMBER], None), "an assignor is named by text, not None"),
+        (({"t": 1}, [MEMBER], ["range"]), "an assignor is named by text, not ['range']"),
+        (
+            ({"t": 1}, [{**MEMBER, "streams": 2}], "old-rang"),
+            f'there is no assignor "old-rang"; known: {", ".join(assignors())}; did you mean old-range?',
+        ),
         (
             ({"t": 2**31 - 1}, [MEMBER]),
             "the members subscribe to more partitions than one group may have, 134217728",
