@@ -55,7 +55,7 @@ class OwnAssignor:
 
     def __init__(self, assignor: Any) -> None:  # noqa: ANN401 - what is checked here
         self._assignor = assignor
-        name, class_name = getattr(assignor, "name", None), type(assignor).__qualname__
+        name, class_name = self._said("name", None), type(assignor).__qualname__
         if not isinstance(name, str) or not name:
             raise PartwrightError(f"an assignor has a name: {class_name}.name is {_shown(name)}")
         self.name = name
@@ -63,12 +63,12 @@ class OwnAssignor:
             raise PartwrightError(
                 f"an assignor assigns: {class_name} has no assign(cluster, group_subscription)"
             )
-        protocols = getattr(assignor, "supported_protocols", ("EAGER",))
-        if not _is_list(protocols) or not protocols or not set(protocols) <= set(_PROTOCOLS):
+        protocols = self._said("supported_protocols", ("EAGER",))
+        if not _is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
             raise PartwrightError(
                 f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {protocols!r}"
             )
-        version = getattr(assignor, "version", 0)
+        version = self._said("version", 0)
         if type(version) is not int or not 0 <= version <= _HIGHEST_VERSION:
             raise PartwrightError(f"{class_name}.version is 0 to {_HIGHEST_VERSION}, not {version!r}")
         self.protocols: tuple[str, ...] = tuple(protocols)
@@ -145,7 +145,9 @@ class OwnAssignor:
         partitions: Any
         partitions, data = part if isinstance(part, MemberAssignment) else (part, None)
         is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
-        pairs = list(partitions) if is_list else [partitions]
+        told = f"{type(self._assignor).__qualname__}.assign"
+        # What it gives may be made on the way.
+        pairs = _called(told, lambda: list(partitions)) if is_list else [partitions]
         for pair in pairs:
             if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
                 raise self._wrong(
@@ -189,6 +191,10 @@ class OwnAssignor:
                         f"it gives {reader!r} partition {pair.partition} of {pair.topic!r} while {member!r} owns it: a "
                         "cooperative assignor withholds it once (Kafka's own consumer throws IllegalStateException)"
                     )
+
+    def _said(self, attribute: str, default: Any) -> Any:  # noqa: ANN401
+        told = f"{type(self._assignor).__qualname__}.{attribute}"
+        return _called(told, lambda: getattr(self._assignor, attribute, default))
 
     def _asked(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401
         told = f"{type(self._assignor).__qualname__}.{method}"

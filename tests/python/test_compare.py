@@ -120,7 +120,7 @@ def test_the_command_prints_them(
     [
         (
             ["group.json", "--compare", "--jsonl"],
-            "--compare asks every assignor about one group: leave out --jsonl",
+            "--compare asks the client's own four about one group: leave out --jsonl",
         ),
         (["group.json", "--compare", "--assignor", "range"], "about one group: leave out --assignor"),
         (["group.json", "--json"], "an assignment is JSON already: --json is for --compare"),

@@ -38,6 +38,9 @@ class First:
             given[first] += [(each.topic, each.partition) for each in cluster.partitions_for_topic(topic)]
         return given
 
+class Marked(First):
+    name = "[/b]"
+
 class Fails(First):
     name = "fails"
 
@@ -197,6 +200,9 @@ def test_what_its_code_raises_is_one_sentence_with_its_cause() -> None:
         pw.assign(TOPICS, MEMBERS, Broken())
     assert str(refused.value).endswith("Broken.assign raised KeyError: 'lost'")
     assert isinstance(refused.value.__cause__, KeyError)
+    late = ((topic, {}[topic]) for topic in "t")
+    with pytest.raises(pw.PartwrightError, match=r"^Recorder\.assign raised KeyError: 't'$"):
+        pw.assign(TOPICS, MEMBERS, Recorder({"c1": late}))
     table = {"group": ["g"], "member": ["c1"], "topics": [["t"]]}
     with pytest.raises(
         pw.PartwrightError, match=r"^group 'g': .*Broken\.assign raised KeyError: 'lost'$"
@@ -231,6 +237,20 @@ class Versioned(Lazy):
     version = -1
 
 
+class Unhashable(Versioned):
+    """Of protocols that are lists."""
+
+    supported_protocols: Any = (["EAGER"],)
+
+
+class Hidden(Versioned):
+    """Of a version that it does not say."""
+
+    @property
+    def version(self) -> int:  # type: ignore[override]
+        raise ValueError("not yet")
+
+
 class Strict:
     """Cannot be made without being told how."""
 
@@ -245,6 +265,8 @@ class Strict:
         (Idle, "an assignor assigns: Idle has no assign(cluster, group_subscription)"),
         (Lazy, "Lazy.supported_protocols is a list of EAGER and COOPERATIVE, not ('LAZY',)"),
         (Versioned, "Versioned.version is 0 to 32767, not -1"),
+        (Unhashable, "Unhashable.supported_protocols is a list of EAGER and COOPERATIVE, not (['EAGER'],)"),
+        (Hidden, "Hidden.version raised ValueError: not yet"),
         (
             Strict,
             "Strict() raised TypeError: Strict.__init__() missing 1 required positional argument: 'how'",
@@ -280,10 +302,13 @@ def test_the_command_finds_it_where_it_is_run(module: str, tmp_path: Path) -> No
     code, out, said = run(tmp_path, "--compare", "--assignor", f"{module}:First", "--json", group=group)
     assert (code, said) == (0, "")
     assert [each["assignor"] for each in json.loads(out)][-1] == "first"
+    unordered = {**group, "partition_order": None}
+    code, out, said = run(tmp_path, "--compare", "--assignor", f"{module}.Marked", group=unordered)
+    assert (code, out.split("\n")[-3].split()[0], said) == (0, "[/b]", "")
     code, out, said = run(tmp_path, "--assignor", f"{module}.Fails", group=group)
     assert (code, out, said) == (2, "", "partwright: stdin: Fails.assign raised RuntimeError: no idea\n")
     assert run(tmp_path, "--compare", "--assignor", "sticky", group=group)[2] == (
-        "partwright: --compare asks every assignor about one group: leave out --assignor sticky\n"
+        "partwright: --compare asks the client's own four about one group: leave out --assignor sticky\n"
     )
 
 

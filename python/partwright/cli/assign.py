@@ -30,7 +30,7 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "membe
     help="The assignor, in place of the one that the group names; mine.MyAssignor is a class of yours.",
 )
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
-@click.option("--compare", "is_compared", is_flag=True, help="Every assignor side by side, in figures.")
+@click.option("--compare", "is_compared", is_flag=True, help="The client's four side by side, in figures.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
 @click.option(
     "--topics",
@@ -107,7 +107,7 @@ def _refuse_misuse(
 ) -> None:
     if is_compared and (jsonl or assignor != own):
         other = "--jsonl" if jsonl else f"--assignor {assignor}"
-        raise PartwrightError(f"--compare asks every assignor about one group: leave out {other}")
+        raise PartwrightError(f"--compare asks the client's own four about one group: leave out {other}")
     if as_json and not is_compared:
         raise PartwrightError("an assignment is JSON already: --json is for --compare")
     if is_one and jsonl:
@@ -178,15 +178,19 @@ def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
 
 
 def _refuse_order(group: dict[str, Any]) -> None:
-    if "partition_order" in group:
+    if group.get("partition_order") is not None:
         raise PartwrightError("partition_order is for old-roundrobin alone: leave it out with --compare")
 
 
 def _group(text: str, assignor: str | None) -> dict[str, Any]:
     try:
         group = json.loads(text, object_pairs_hook=_once)
+    except PartwrightError:
+        raise
     except json.JSONDecodeError as error:
         raise PartwrightError(f"this is no JSON: {error}") from None
+    except ValueError:
+        raise PartwrightError("this has a number of more digits than Python reads") from None
     except RecursionError:
         raise PartwrightError("this is nested too deeply to be a group") from None
     if not isinstance(group, dict):

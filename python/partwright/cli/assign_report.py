@@ -30,12 +30,14 @@ def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], membe
     table = right_table("", "partitions a member", "apart in one topic", "moved", "unread", *rack, "ms")
     table.columns[0].justify = "left"
     for each in found:
+        # One's own may have any name.
+        name = escape(each.assignor)
         if each.error is not None:
-            table.add_row(each.assignor, "-")
+            table.add_row(name, "-")
             continue
         near = () if not has_racks else ("-" if each.in_rack_share is None else f"{each.in_rack_share:.1%}",)
         table.add_row(
-            each.assignor,
+            name,
             f"{each.spread.min:,} to {each.spread.max:,}",
             f"{each.topic_spread:,}",
             f"{each.moved:,}",
