@@ -32,14 +32,17 @@ __all__ = [
 
 CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 """Those of today's consumers, among which one may choose."""
-# As `partition.assignment.strategy` names them.
+# As `partition.assignment.strategy` names them, and the broker's `group.consumer.assignors`.
 _CLASSES = {
-    f"org.apache.kafka.clients.consumer.{name}Assignor": short
+    f"org.apache.kafka.{name}Assignor": short
     for name, short in (
-        ("Range", "range"),
-        ("RoundRobin", "roundrobin"),
-        ("Sticky", "sticky"),
-        ("CooperativeSticky", "cooperative-sticky"),
+        ("clients.consumer.Range", "range"),
+        ("clients.consumer.RoundRobin", "roundrobin"),
+        ("clients.consumer.Sticky", "sticky"),
+        ("clients.consumer.CooperativeSticky", "cooperative-sticky"),
+        ("coordinator.group.assignor.Uniform", "server-uniform"),
+        ("coordinator.group.assignor.Range", "server-range"),
+        ("coordinator.group.assignor.Simple", "server-simple"),
     )
 }
 
@@ -289,7 +292,12 @@ class Assignment:
         Returns:
             A table of `topic`, `partition`, `from` and `to`, sorted: `from` is null where nobody had the partition, and
             `to` where nobody has it now. Of several that read one, as in share groups, who keeps it is left out.
+
+        Raises:
+            PartwrightError: The earlier one is no assignment.
         """
+        if not isinstance(previous, Assignment):
+            raise PartwrightError(f"an earlier assignment is an Assignment, not {previous!r}")
         now, before = self._owners("to"), previous._owners("from")
         on = ["topic", "partition"]
         came = now.join(before, [*on, "to"], [*on, "from"], join_type="left anti")

@@ -358,6 +358,8 @@ def test_what_a_member_owns_is_said_once() -> None:
     before = pw.assign({"t": 2}, [MEMBER])
     with pytest.raises(pw.PartwrightError, match="'c' says what it owned, and so does owned=: leave one out"):
         pw.assign({"t": 2}, [{**MEMBER, "owned": []}], owned=before)
+    with pytest.raises(pw.PartwrightError, match=r"an earlier assignment is an Assignment, not \{\}"):
+        before.moved_from({})  # type: ignore[arg-type]
     with pytest.raises(pw.PartwrightError, match="owned= is an Assignment, not 5"):
         pw.assign({"t": 2}, [MEMBER], owned=5)  # type: ignore[arg-type]
 

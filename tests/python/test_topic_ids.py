@@ -86,3 +86,14 @@ def test_the_command_s_answer_has_the_ids(tmp_path: Path) -> None:
     file.write_text(json.dumps({**group, "topic_ids": {"t": ID}}), encoding="utf-8")
     assert answered(str(file)) == {"assignment": {"c2": [["t", 0], ["t", 1]]}, "topic_ids": {"t": ID}}
     assert answered(str(file), "--assignor", "sticky") == {"assignment": {"c2": [["t", 0], ["t", 1]]}}
+
+
+@pytest.mark.parametrize("name", ["Uniform", "Range", "Simple"])
+def test_the_brokers_class_stands_for_its_name(name: str) -> None:
+    members = {"c1": ["t", "u"], "c2": ["t", "u"]}
+    found = pw.assign(
+        {"t": 3, "u": 2}, members, f"org.apache.kafka.coordinator.group.assignor.{name}Assignor"
+    )
+    named = pw.assign({"t": 3, "u": 2}, members, f"server-{name.lower()}")
+    assert (found.to_dict(), found.topic_ids) == (named.to_dict(), named.topic_ids)
+    assert found.topic_ids is not None

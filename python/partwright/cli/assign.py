@@ -183,16 +183,7 @@ def _refuse_order(group: dict[str, Any]) -> None:
 
 
 def _group(text: str, assignor: str | None) -> dict[str, Any]:
-    try:
-        group = json.loads(text, object_pairs_hook=_once)
-    except PartwrightError:
-        raise
-    except json.JSONDecodeError as error:
-        raise PartwrightError(f"this is no JSON: {error}") from None
-    except ValueError:
-        raise PartwrightError("this has a number of more digits than Python reads") from None
-    except RecursionError:
-        raise PartwrightError("this is nested too deeply to be a group") from None
+    group = _read(text)
     if not isinstance(group, dict):
         raise PartwrightError("a group is an object with assignor, topics and members")
     for field in group:
@@ -207,6 +198,19 @@ def _group(text: str, assignor: str | None) -> dict[str, Any]:
     if isinstance(group["members"], dict):
         raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
     return group
+
+
+def _read(text: str) -> Any:  # noqa: ANN401 - whatever JSON has
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except PartwrightError:
+        raise
+    except json.JSONDecodeError as error:
+        raise PartwrightError(f"this is no JSON: {error}") from None
+    except ValueError:
+        raise PartwrightError("this has a number of more digits than Python reads") from None
+    except RecursionError:
+        raise PartwrightError("this is nested too deeply to be a group") from None
 
 
 def _choose(group: dict[str, Any], assignor: str | None) -> None:
