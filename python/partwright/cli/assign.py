@@ -55,8 +55,9 @@ def command(
     A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
     docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky; the broker's
     own, server-uniform, server-range and server-simple, which look at the group's "topic_ids" too; of older versions
-    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, old-range and old-roundrobin; or a Python class of your own, whose
-    module is looked for where you are, too.
+    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, and by consumer thread, of which a member has as many as its
+    "streams", old-range and old-roundrobin, which takes a "partition_order" of the group; or a Python class of your
+    own, whose module is looked for where you are, too. Kafka's class names do as well.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
     Kafka's own list; those of the broker's are sorted, and "topic_ids" are said.
