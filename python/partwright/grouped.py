@@ -95,7 +95,8 @@ def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor:
             map in the order of the rows; its rows need not lie together. Other columns are not looked at.
         topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
             `racks` (for each partition a list of its replicas' racks). With a column `group` each group has its own.
-        assignor: See `partwright.assign`.
+        assignor: See `partwright.assign`. The broker's know topics by the ids that Java makes of their names, for a
+            table has none; `old-range` and `old-roundrobin` are not for tables.
 
     Returns:
         A table of `group`, `member`, `topic`, `partition` and `position`, the place in the member's list, which is in

@@ -65,8 +65,8 @@ def assign(
         topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
             `racks` (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a
             column `group` each group has its own topics; without one the table is collected at once.
-        assignor: See `partwright.assign`. A class of your own that the workers cannot import is sent to them; of a path
-            its module must be there.
+        assignor: See `partwright.assign_groups`. A class of your own that the workers cannot import is sent to them; of
+            a path its module must be there.
         order_by: The column or columns by which a group's members are put into Java's map, unique in each group: ties
             between members hang on it, and a table of Spark has no order of its own. A real leader's order is that of
             its JoinGroup response; `"member"` is an order where none is known.
