@@ -23,6 +23,8 @@ __all__ = ["OPTIONAL", "REQUIRED", "Assigned", "Topics", "assign_groups", "assig
 # The columns of a table of members, and those that may be missing; others are not looked at.
 REQUIRED = ("group", "member", "topics")
 OPTIONAL = ("owned", "generation", "instance_id", "rack")
+# All of them are read as plain lists.
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 _Row: TypeAlias = Mapping[str, Any]
 _Table: TypeAlias = Any
 """Whatever `pyarrow.table` takes, or one; pyarrow publishes no types."""
@@ -114,15 +116,20 @@ def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor:
         [{'group': 7, 'member': 'c1', 'topic': 't'}, {'group': 7, 'member': 'c2', 'topic': 'u'}]
     """
     check_assignor(assignor)
-    table = _read("members", members, REQUIRED)
-    groups = pc.unique(table["group"])
-    place = pc.index_in(table["group"], groups).combine_chunks()
+    table = _read("members", members, REQUIRED, OPTIONAL)
     _refuse_null("members", table["group"])
+    try:
+        groups = pc.unique(table["group"])
+        place = pc.index_in(table["group"], groups).combine_chunks()
+    except pa.ArrowNotImplementedError:
+        raise PartwrightError(
+            f"the column group is {table['group'].type}, by which Arrow does not group: text, numbers and dates do"
+        ) from None
     # Arrow sorts stably: the members of a group stay in the order of their rows.
     table = table.take(pc.sort_indices(place))
     counts = pc.value_counts(place).field("counts").to_pylist()
     names = groups.to_pylist()
-    found = assign_sorted(names, counts, table, _topics(topics, names), assignor)
+    found = assign_sorted(names, counts, table, _topics(topics, groups), assignor)
     return pa.table(
         {
             "group": table["group"].take(found.reader),
@@ -217,39 +224,75 @@ def _rows(members: pa.Table) -> list[_Row]:
     return rows
 
 
-def _topics(topics: Any, groups: Sequence[Any]) -> Callable[[int], Topics]:  # noqa: ANN401 - what is checked here
+def _topics(topics: Any, groups: Any) -> Callable[[int], Topics]:  # noqa: ANN401 - what is checked here
     if isinstance(topics, Mapping):
         shared = Topics(topics)
         return lambda _: shared
-    table = _read("topics", topics, ("topic", "partitions"))
+    table = _read("topics", topics, ("topic", "partitions"), ("group", "racks"))
     rows = table.select([name for name in table.column_names if name != "group"]).to_pylist()
     if "group" not in table.column_names:
         shared = Topics.of_rows(rows)
         return lambda _: shared
     _refuse_null("topics", table["group"])
-    of_groups: dict[Any, list[_Row]] = {}
-    for name, row in zip(table["group"].to_pylist(), rows, strict=True):
-        of_groups.setdefault(name, []).append(row)
-    return lambda place: Topics.of_rows(of_groups.get(groups[place], []))
+    of_groups: dict[int | None, list[_Row]] = {}
+    for place, row in zip(_places(table["group"], groups), rows, strict=True):
+        of_groups.setdefault(place, []).append(row)
+    return lambda place: Topics.of_rows(of_groups.get(place, []))
 
 
-def _read(name: str, given: _Table, required: Sequence[str]) -> pa.Table:
+def _places(named: Any, groups: Any) -> list[int | None]:  # noqa: ANN401
+    """Each name's place among the groups. Arrow compares them: Python's values may be coarser, and NaN equals none."""
+    schemas = [pa.schema([("group", names.type)]) for names in (named, groups)]
+    try:
+        kind = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+        found: list[int | None] = pc.index_in(named.cast(kind), groups.cast(kind)).to_pylist()
+    except pa.ArrowException:
+        raise PartwrightError(
+            f"the column group is {named.type} in topics and {groups.type} in members: give both one type"
+        ) from None
+    return found
+
+
+def _read(name: str, given: _Table, required: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    """The columns of a table that are looked at; of others even the type does not matter."""
     try:
         table = given if isinstance(given, pa.Table) else pa.table(given)
+    except pa.ArrowInvalid as error:
+        raise PartwrightError(f"{name} cannot be read as a table: {str(error).splitlines()[0]}") from None
     except (TypeError, ValueError, pa.ArrowException):
         raise PartwrightError(f"{name} is a table of {_told(required)}, not {type(given).__name__}") from None
     for column in required:
         if table.column_names.count(column) != 1:
             how = "twice" if column in table.column_names else f"not, but {', '.join(table.column_names)}"
             raise PartwrightError(f"{name} has the columns {_told(required)}: {column!r} is there {how}")
-    return table.cast(pa.schema([(field.name, _plain(field.type)) for field in table.schema]))
+    for column in optional:
+        if table.column_names.count(column) > 1:
+            raise PartwrightError(f"{name} has the column {column!r} twice: each column once")
+    columns = {column: table[column] for column in (*required, *optional) if column in table.column_names}
+    try:
+        return pa.table({column: _decoded(values) for column, values in columns.items()})
+    except pa.ArrowException as error:
+        raise PartwrightError(f"{name} cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+def _decoded(values: Any) -> Any:  # noqa: ANN401
+    """A column without the encodings that Arrow's own functions do not take."""
+    if pa.types.is_run_end_encoded(values.type):
+        values = pc.run_end_decode(values)
+    # Of a dictionary its views go first: no cast takes both steps.
+    values = values.cast(_plain(values.type))
+    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
 def _plain(kind: Any) -> Any:  # noqa: ANN401
-    """The type without polars' views of text, which Arrow's own functions do not take."""
+    """The type without views, as polars has them."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
     if pa.types.is_string_view(kind):
         return pa.string()
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
+    if any(is_it(kind) for is_it in _LISTS):
         return pa.list_(_plain(kind.value_type))
     if pa.types.is_struct(kind):
         return pa.struct(
@@ -262,12 +305,8 @@ def _check_types(members: pa.Table) -> None:
     """Refuses columns of lists that hold something else; values are looked at group by group."""
     for name, (told, is_it) in _KINDS.items():
         kind = members.schema.field(name).type if name in members.column_names else pa.null()
-        if not (pa.types.is_null(kind) or (_is_list(kind) and is_it(kind.value_type))):
+        if not (pa.types.is_null(kind) or (pa.types.is_list(kind) and is_it(kind.value_type))):
             raise PartwrightError(f"the column {name} is a list of {told}, not {kind}")
-
-
-def _is_list(kind: Any) -> bool:  # noqa: ANN401
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _is_text(kind: Any) -> bool:  # noqa: ANN401
