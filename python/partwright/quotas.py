@@ -225,6 +225,9 @@ def _read(name: str, given: Numbers) -> Any:  # noqa: ANN401
             return pa.scalar(as_index(given), pa.int64())
         if hasattr(given, "__arrow_c_stream__"):
             return pa.chunked_array(given)
+        if type(given).__module__.startswith("pandas."):
+            # Only as a whole is a Series of pandas' nullable numbers known to Arrow.
+            return pa.array(given)
         if hasattr(given, "__arrow_c_array__") or not isinstance(given, (str, bytes, Mapping)):
             return pa.array(given if hasattr(given, "__arrow_c_array__") else [*given])
     except (pa.ArrowException, TypeError, OverflowError):
@@ -253,4 +256,4 @@ def _result(found: Any, kind: Any) -> Any:  # noqa: ANN401
 
 def _shown(given: object) -> str:
     text = repr(given)
-    return text if len(text) <= 60 else f"a value of type {type(given).__name__}"  # noqa: PLR2004
+    return text if len(text) <= 60 and "\n" not in text else f"a value of type {type(given).__name__}"  # noqa: PLR2004

@@ -108,3 +108,17 @@ def test_a_place_is_one_of_a_member() -> None:
         quotas.range_start([2, 3], 8, 3)
     with pytest.raises(pw.PartwrightError, match=r"^index is 0 to 2 among 3 members, not 7$"):
         quotas.range_length(7, 8, 3)
+
+
+def test_pandas_nullable_numbers_are_a_column() -> None:
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series([8, None], dtype="Int64")
+    assert quotas.min_quota(series, 3).to_pylist() == [2, None]
+
+
+def test_an_error_is_one_line_also_of_a_frame() -> None:
+    polars = pytest.importorskip("polars")
+    with pytest.raises(
+        pw.PartwrightError, match=r"^partitions is a whole number .*, not a value of type Series$"
+    ):
+        quotas.min_quota(polars.Series([8], dtype=polars.Int128), 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -123,6 +124,28 @@ def test_topics_may_be_a_table_with_racks_and_each_groups_own(table: Table) -> N
     assert by_group(pws.assign(members, own, order_by="member").toArrow()) == {1: [("c1", "t", 0, 0)]}
 
 
+def test_columns_are_found_in_any_case_and_pairs_may_hold_more(table: Table) -> None:
+    rows = {"Group": [1, 1], "Member": ["c1", "c2"], "Topics": [["t"]] * 2, "Generation": [1, 1]}
+    owned = [[{"topic": "t", "partition": 1}], [{"topic": "t", "partition": 0}]]
+    members = table(pa.table({**rows, "pairs": owned}))
+    members = members.selectExpr(
+        "* EXCEPT (pairs)",
+        "transform(pairs, x -> named_struct('topic', x.topic, 'partition', x.partition, 'more', map(1, 2))) AS Owned",
+    )
+    topics = table(pa.table({"GROUP": [1], "Topic": ["t"], "Partitions": [2], "Racks": [[["a"], ["a"]]]}))
+    for own in (topics, topics.drop("GROUP")):
+        found = pws.assign(members, own, "sticky", order_by="member")
+        assert {(row.member, row.partition) for row in found.collect()} == {("c1", 1), ("c2", 0)}
+
+
+def test_a_group_may_be_bytes(table: Table) -> None:
+    rows = {"group": [b"\xff", b"g"], "member": ["c", "c"], "topics": [["t"]] * 2}
+    found = by_group(pws.assign(table(pa.table(rows)), {"t": 1}, order_by="member").toArrow())
+    assert found == {b"\xff": [("c", "t", 0, 0)], b"g": [("c", "t", 0, 0)]}
+    sentence = failed(table, {"group": [b"\xff", b"\xff"], "member": ["c", "c"]})
+    assert (sentence or "").startswith("group 'FF': two members")
+
+
 def test_python_is_asked_once(table: Table, plan: Callable[[DataFrame], str]) -> None:
     members = table(pa.table({"group": ["g"], "member": ["c"], "topics": [["t"]]}))
     found = pws.assign(members, {"t": 3}, order_by="member").where("partition > 0")
@@ -196,3 +219,21 @@ def test_ones_own_assignor_is_sent_to_the_workers(table: Table) -> None:
         assert by_group(found.toArrow()) == expected
     with pytest.raises(pw.PartwrightError, match=r"the assignor 'nowhere\.Mine' cannot be imported"):
         pws.assign(members, {"t": 2}, "nowhere.Mine", order_by="member")
+    unsent = Last()
+    unsent.lock = threading.Lock()  # type: ignore[attr-defined]
+    with pytest.raises(pw.PartwrightError, match=r"^the assignor cannot be sent to the workers: .*lock"):
+        pws.assign(members, {"t": 2}, unsent, order_by="member")
+
+
+def test_topics_of_another_type_are_refused_before_any_job(table: Table) -> None:
+    members = table(pa.table({"group": ["g"], "member": ["c"], "topics": [["t"]]}))
+    for more, sentence in [
+        ({"group": [1]}, "the column group is bigint in topics and string in members: give both one type"),
+        ({"racks": [["a"]]}, "the column racks is array<array<string>>, not array<string>"),
+    ]:
+        topics = table(pa.table({"topic": ["t"], "partitions": [1], **more}))
+        with pytest.raises(pw.PartwrightError) as refused:
+            pws.assign(members, topics, order_by="member")
+        assert str(refused.value) == sentence
+    with pytest.raises(pw.PartwrightError, match=r"^members is a DataFrame of Spark, not list"):
+        pws.assign([], {"t": 1}, order_by="member")  # type: ignore[arg-type]

@@ -65,6 +65,10 @@ def test_a_wrong_number_is_refused_before_a_job(spark: SparkSession) -> None:
     df = spark.range(1)
     with pytest.raises(pw.PartwrightError, match=r"^members is 1 to 2147483647, not 0$"):
         df.select(pws.min_quota("id", 0))
+    with pytest.raises(
+        pw.PartwrightError, match=r"^min_quota takes columns, .* and whole numbers, not list$"
+    ):
+        pws.min_quota([1, 2], 3)  # type: ignore[arg-type]
     with pytest.raises(PythonException) as failed:
         df.select(pws.min_quota(8, "id")).collect()
     assert pws.first_sentence(failed.value) == "row 0: members is 1 to 2147483647, not 0"

@@ -8,6 +8,7 @@ long for small groups, and `mapInArrow` asks for pandas.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
@@ -88,10 +89,11 @@ def assign(
         DataFrame[group: string, member: string, topic: string, partition: int, position: int]
     """
     check_assignor(assignor)
-    given = ["member", "topics", *(name for name in OPTIONAL if name in members.columns)]
-    _check(members, "members", ["group", *given])
+    _check(members, "members", ["group", "member", "topics"])
+    given = ["member", "topics", *_there(members, OPTIONAL)]
+    _check(members, "members", given)
     order = _order(members, order_by)
-    sent = sf.struct(order.alias("order"), *(sf.col(name) for name in given))
+    sent = sf.struct(order.alias("order"), *(_sent(name).alias(name) for name in given))
     grouped = members.groupBy("group").agg(
         sf.sort_array(sf.collect_list(sent)).alias("members"),
         (sf.size(sf.collect_set(order)) < sf.count("*")).alias("tied"),
@@ -100,6 +102,7 @@ def assign(
     if isinstance(topics, Mapping):
         shared = Topics(topics)
     elif "group" in _check(topics, "topics", ["topic", "partitions"]):
+        _check_groups(members, topics)
         of_topics = sf.sort_array(sf.collect_list(sf.struct(*_of_topics(topics)))).alias("of_topics")
         grouped = grouped.join(topics.groupBy("group").agg(of_topics), "group", "left")
     else:
@@ -107,7 +110,14 @@ def assign(
     own = sf.lit(None).cast(_NO_TOPICS) if shared is not None else sf.col("of_topics")
     # What it was sorted by has done its work, and Arrow need not have a type for it.
     rows = sf.transform("members", lambda member: member.dropFields("order"))
-    assigned = _udf(assignor, shared)(sf.col("group").cast("string"), sf.col("tied"), rows, own)
+    label = sf.col("group").cast("string")
+    # Bytes that are no text are shown in hexadecimal.
+    label = sf.when(sf.is_valid_utf8(label), label).otherwise(sf.hex(label))
+    try:
+        assigned = _udf(assignor, shared)(label, sf.col("tied"), rows, own)
+    except PicklingError as error:
+        reason = str(error).splitlines()[0]
+        raise PartwrightError(f"the assignor cannot be sent to the workers: {reason}") from None
     return grouped.select("group", assigned.alias("assigned")).select("group", sf.inline("assigned"))
 
 
@@ -148,12 +158,43 @@ def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) 
     return sf.struct(*(as_column(col, "order_by").alias(f"by_{place}") for place, col in enumerate(cols)))
 
 
-def _of_topics(topics: DataFrame) -> list[str]:
-    return ["topic", "partitions", *(["racks"] if "racks" in topics.columns else [])]
+def _of_topics(topics: DataFrame) -> list[Column]:
+    racks = _there(topics, ["racks"])
+    _check(topics, "topics", racks)
+    return [sf.col(name).alias(name) for name in ("topic", "partitions", *racks)]
+
+
+def _there(df: DataFrame, names: Sequence[str]) -> list[str]:
+    """Those of the names that are columns; Spark finds columns in any case."""
+    columns = {column.lower() for column in df.columns}
+    return [name for name in names if name in columns]
+
+
+def _sent(name: str) -> Column:
+    """A column of members as it is sent; of a pair what is looked at, for not all that it may hold has an order."""
+    if name != "owned":
+        return sf.col(name)
+
+    def pair(each: Column) -> Column:
+        return sf.when(
+            each.isNotNull(), sf.struct(each["topic"].alias("topic"), each["partition"].alias("partition"))
+        )
+
+    return sf.transform(name, pair)
+
+
+def _check_groups(members: DataFrame, topics: DataFrame) -> None:
+    """Refuse topics' groups of another type than members': Spark would cast them row by row, and fail at the first."""
+    kinds = [type_of(df, "group", name) for df, name in ((members, "members"), (topics, "topics"))]
+    if kinds[0] != kinds[1] and not all(_is_whole(kind) for kind in kinds):
+        raise PartwrightError(
+            f"the column group is {kinds[1].simpleString()} in topics and {kinds[0].simpleString()} in members: give "
+            "both one type"
+        )
 
 
 def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
-    """Refuse a table that lacks a column or has it of another type; otherwise its columns."""
+    """Refuse a table that lacks a column or has it of another type; otherwise its columns, in lower case."""
     if not hasattr(df, "isStreaming"):
         raise PartwrightError(
             f"{name} is a DataFrame of Spark, not {type(df).__name__}: partwright.assign_groups takes other tables"
@@ -167,7 +208,7 @@ def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
         told, is_it = _TYPES.get(column, ("", lambda _: True))
         if not is_it(kind):
             raise PartwrightError(f"the column {column} is {told}, not {kind.simpleString()}")
-    return list(df.columns)
+    return [column.lower() for column in df.columns]
 
 
 def _is_text(kind: DataType) -> bool:
@@ -180,6 +221,10 @@ def _is_whole(kind: DataType) -> bool:
 
 def _is_texts(kind: DataType) -> bool:
     return isinstance(kind, ArrayType) and _is_text(kind.elementType)
+
+
+def _is_racks(kind: DataType) -> bool:
+    return isinstance(kind, ArrayType) and _is_texts(kind.elementType)
 
 
 def _is_pairs(kind: DataType) -> bool:
@@ -199,4 +244,5 @@ _TYPES = {
     "rack": ("string", _is_text),
     "topic": ("string", _is_text),
     "partitions": ("int", _is_whole),
+    "racks": ("array<array<string>>", _is_racks),
 }

@@ -14,6 +14,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import BooleanType, IntegerType
 
 from partwright import quotas
+from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 
 if TYPE_CHECKING:
@@ -184,6 +185,10 @@ SQL_FUNCTIONS: tuple[tuple[Callable[..., Any], DataType], ...] = (
 def _column(function: Callable[..., Any], returns: DataType, *given: Numbers) -> Column:
     # A wrong number is refused before a job; a column stands for numbers that fit.
     function(*(None if isinstance(each, (str, Column)) else each for each in given))
+    for each in cast("tuple[Any, ...]", given):
+        if not (each is None or isinstance(each, (str, Column)) or hasattr(each, "__index__")):
+            told = f"{function.__name__} takes columns, by name or as Columns, and whole numbers"
+            raise PartwrightError(f"{told}, not {type(each).__name__}")
     cols = [as_column(each) if isinstance(each, (str, Column)) else sf.lit(each) for each in given]
 
     def called(*columns: pa.Array) -> pa.Array:
