@@ -65,7 +65,8 @@ def assign(
             `generation`, `instance_id` and `rack`. Other columns are not looked at.
         topics: By name, how many partitions a topic has; or a table of `topic`, `partitions` and, where they are known,
             `racks` (array<array<string>>, for each partition its replicas' racks), in the order of the names. With a
-            column `group` each group has its own topics; without one the table is collected at once.
+            column `group`, of members' type, each group has its own topics, and a row with a null there is nobody's;
+            without one the table is collected at once.
         assignor: See `partwright.assign_groups`. A class of your own that the workers cannot import is sent to them; of
             a path its module must be there.
         order_by: The column or columns by which a group's members are put into Java's map, unique in each group: ties
