@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 REFERENCE = Path(__file__).parents[2] / "tests" / "reference"
 WARM_UP = 3
 """So many of Java's turns do not count."""
+REST_S = 0.5
+"""What Java's collector has left to do after its turn is done before ours begins."""
 CURVE_MEMBERS = 200
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 _GROWN = """
@@ -136,6 +138,7 @@ def _measure(case: Case, command: Sequence[str], repeats: int) -> None:
         for turn in range(WARM_UP + repeats):
             nanos = ask("")
             if turn >= WARM_UP:
+                time.sleep(REST_S)
                 times["java"].append(nanos / 1e9)
                 times["core"].append(_timed(lambda: assign_group(group, case.assignor)))
                 times["python"].append(_timed(lambda: pw.assign(case.topics, case.members, case.assignor)))
