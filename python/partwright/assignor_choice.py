@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from partwright import _core
 from partwright.assignment import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
 
@@ -27,8 +28,6 @@ _COOPERATIVE_SINCE = (3, 0)
 # From the one on a name twice is an error, from the other on it is taken once.
 _TWICE_REFUSED_SINCE, _TWICE_TAKEN_SINCE = (3, 1), (4, 2)
 _COOPERATIVE = {"cooperative-sticky"}
-# HashMap's first table, and how full it gets.
-_TABLE, _LOAD = 16, 0.75
 
 
 def assignment_strategy(strategy: str | Sequence[Any] | None = None, version: str = "4.4.0") -> list[str]:
@@ -176,16 +175,7 @@ def _release(version: str) -> tuple[int, int]:
 
 def _walked(names: Sequence[str]) -> list[str]:
     """Names as a Java `HashMap` walks over them that was filled in this order."""
-    table = _TABLE
-    while len(names) > table * _LOAD:
-        table *= 2
-    return sorted(names, key=lambda name: _spread(name) & (table - 1))
-
-
-def _spread(name: str) -> int:
-    """Java's `String.hashCode`, as `HashMap` mixes it."""
-    code = 0
-    units = name.encode("utf-16-be", "surrogatepass")
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        code = (31 * code + (high << 8 | low)) & 0xFFFFFFFF
-    return code ^ code >> 16
+    try:
+        return [names[place] for place in _core.walk_names(list(names))]
+    except UnicodeEncodeError as error:
+        raise PartwrightError(f"{error.object!r} is not UTF-8, as every name in Kafka is") from None

@@ -170,7 +170,15 @@ def test_imports_are_told_apart() -> None:
         # The extension module: one module for each noun, and what checks a setting before Spark starts.
         (
             "partwright._core",
-            {"assignment.py", "group.py", "topic_ids.py", "hashing.py", "clients.py", "pipeline/settings.py"},
+            {
+                "assignment.py",
+                "assignor_choice.py",
+                "group.py",
+                "topic_ids.py",
+                "hashing.py",
+                "clients.py",
+                "pipeline/settings.py",
+            },
         ),
         ("partwright._arrow", {"hashing.py", "key_columns.py"}),
         (
@@ -264,7 +272,7 @@ ARROWS: dict[str, set[str]] = {
     "assignment": {"_core", "group", "own_assignor", "threads", "topic_ids", "errors"},
     "comparison": {"assignment", "group", "errors"},
     "grouped": {"assignment", "group", "threads", "errors"},
-    "assignor_choice": {"assignment", "errors"},
+    "assignor_choice": {"_core", "assignment", "errors"},
     "consumer_groups": {"errors"},
     "quotas": {"errors"},
     "polars": {"hashing", "errors"},

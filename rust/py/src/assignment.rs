@@ -1,6 +1,6 @@
 //! Assignors: a group in, its assignment out.
 
-use partwright_core::assignors::{Assignor as Known, TopicId};
+use partwright_core::assignors::{Assignor as Known, TopicId, java_sets};
 use partwright_core::columnar;
 use pyo3::prelude::*;
 
@@ -36,4 +36,11 @@ pub(crate) fn topic_ids(
         None => Ok(TopicId::of_name(&name).to_string()),
     };
     names.into_iter().zip(given).map(id).collect()
+}
+
+/// The places of names in the order in which Java walks a map into which they were put, each once.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+pub(crate) fn walk_names(names: Vec<String>) -> Vec<u32> {
+    java_sets::walk_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }

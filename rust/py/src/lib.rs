@@ -11,7 +11,7 @@ mod lists;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::assignment::{assign, assignors, topic_ids};
+    use crate::assignment::{assign, assignors, topic_ids, walk_names};
     #[pymodule_export]
     use crate::hashing::{
         check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,

@@ -1,7 +1,15 @@
-//! The orders of Java's sets of whole numbers and of topics' ids, and how many bins they begin with.
+//! The orders of Java's sets of names, of whole numbers and of topics' ids, and how many bins they begin with.
 
+use super::group::{by, sorted};
 use super::java_order::{FIRST_BINS, Walker};
 use super::topic_id::TopicId;
+
+/// The order in which Java walks a `new HashMap<>()` into which these names were put, each once: their places.
+pub fn walk_names(names: &[&str]) -> Vec<u32> {
+    let (places, numbers) = sorted(names);
+    let sorted = by(&places, names);
+    by(&Walker::of_names(&sorted).walk(&numbers), &places)
+}
 
 /// The order in which Java walks a `new HashSet<>()` or `new HashMap<>()` of topics' ids, which are put in the order of
 /// `inserted`, each once; its numbers are places in `ids`.
