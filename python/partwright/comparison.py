@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from partwright.group import Member
 
-__all__ = ["Compared", "compare"]
+__all__ = ["COMPARED", "Compared", "compare"]
+
+COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
+"""Those that a consumer group of today may have: by its members' setting, or of KIP-848 from the broker."""
 
 _PARTITION = ["topic", "partition"]
 
@@ -58,15 +61,17 @@ def compare(
     members: Sequence[Member],
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    topic_ids: Mapping[str, str] | None = None,
     clock: Callable[[], float] | None = None,
     own: Sequence[Any] = (),
 ) -> list[Compared]:
-    """Every assignor's answer for a group, in figures.
+    """The answer of every assignor of today's consumer groups, in figures.
 
     Args:
         topics: See `partwright.assign`.
         members: See `partwright.assign`.
         racks: See `partwright.assign`.
+        topic_ids: See `partwright.assign`.
         clock: What tells seconds; None measures none.
         own: Assignors of one's own, in lines of their own behind Kafka's: see `partwright.assign`.
 
@@ -75,11 +80,11 @@ def compare(
     """
     group = Group.of(topics, members, racks)
     found = []
-    for assignor in [*CLIENT_ASSIGNORS, *map(resolve, own)]:
+    for assignor in [*COMPARED, *map(resolve, own)]:
         name = assignor if isinstance(assignor, str) else assignor.name
         began = None if clock is None else clock()
         try:
-            assignment = assign_group(group, assignor)
+            assignment = assign_group(group, assignor, topic_ids)
         except PartwrightError as error:
             found.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
             continue

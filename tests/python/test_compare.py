@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import partwright as pw
-from partwright.assignment import CLIENT_ASSIGNORS
 from partwright.cli import main
-from partwright.comparison import compare
+from partwright.comparison import COMPARED, compare
 
 SEED = 20261121
 
@@ -40,7 +39,7 @@ def test_each_figure_is_what_the_lists_say() -> None:
         given = group(draw)
         members = given["members"]
         found = compare(given["topics"], given["members"], racks=given["racks"])
-        assert [each.assignor for each in found] == [*CLIENT_ASSIGNORS]
+        assert [each.assignor for each in found] == [*COMPARED]
         for each in found:
             lists = pw.assign(
                 given["topics"], given["members"], each.assignor, racks=given["racks"]
@@ -80,6 +79,8 @@ def test_what_kafka_throws_is_said_beside_the_others() -> None:
         ("roundrobin", False, None),
         ("sticky", False, None),
         ("cooperative-sticky", False, None),
+        ("server-uniform", True, 1.0),
+        ("server-range", True, 1.0),
     ]
     with pytest.raises(pw.PartwrightError, match=r"^members has 'c1' twice: each id once$"):
         compare({"t": 4}, [{"id": "c1", "topics": ["t"]}] * 2)
@@ -120,7 +121,7 @@ def test_the_command_prints_them(
     [
         (
             ["group.json", "--compare", "--jsonl"],
-            "--compare asks the client's own four about one group: leave out --jsonl",
+            "--compare asks today's assignors about one group: leave out --jsonl",
         ),
         (["group.json", "--compare", "--assignor", "range"], "about one group: leave out --assignor"),
         (["group.json", "--json"], "an assignment is JSON already: --json is for --compare"),
@@ -140,3 +141,16 @@ def test_wrong_use_is_one_sentence(
     assert (code, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
+
+
+def test_the_brokers_go_by_the_ids_that_are_given() -> None:
+    owned = [["t", 0], ["t", 1], ["t", 2], ["u", 0], ["u", 1]]
+    members = [{"id": "c1", "topics": ["t", "u"], "owned": owned}, {"id": "c2", "topics": ["t", "u"]}]
+    ids = {"t": "qqLWNgD3cE5N4Q9mk2oxjQ", "u": "AAAAAAAAAAAAAAAAAAAAAg"}
+
+    def apart(ids: dict[str, str]) -> int:
+        found = compare({"t": 3, "u": 2}, members, topic_ids=ids)
+        return next(each.topic_spread for each in found if each.assignor == "server-uniform")
+
+    # c1 keeps the topic that Java's map of ids has first.
+    assert (apart({}), apart(ids)) == (3, 2)

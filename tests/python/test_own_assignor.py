@@ -308,7 +308,7 @@ def test_the_command_finds_it_where_it_is_run(module: str, tmp_path: Path) -> No
     code, out, said = run(tmp_path, "--assignor", f"{module}.Fails", group=group)
     assert (code, out, said) == (2, "", "partwright: stdin: Fails.assign raised RuntimeError: no idea\n")
     assert run(tmp_path, "--compare", "--assignor", "sticky", group=group)[2] == (
-        "partwright: --compare asks the client's own four about one group: leave out --assignor sticky\n"
+        "partwright: --compare asks today's assignors about one group: leave out --assignor sticky\n"
     )
 
 

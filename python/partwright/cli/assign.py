@@ -30,7 +30,7 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "membe
     help="The assignor, in place of the one that the group names; mine.MyAssignor is a class of yours.",
 )
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
-@click.option("--compare", "is_compared", is_flag=True, help="The client's four side by side, in figures.")
+@click.option("--compare", "is_compared", is_flag=True, help="Today's assignors side by side, in figures.")
 @click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
 @click.option(
     "--topics",
@@ -66,9 +66,10 @@ def command(
     kafka-consumer-groups.sh --describe --group G --members --verbose prints, with --topics. What its members read is
     what they own.
 
-    --compare prints what each assignor of today's client would make of the group instead: how many partitions members
-    have, how uneven one topic is among them, what moves of that which they own, what nobody reads until the next
-    rebalance, what is read in its rack, and how long it took; with --assignor your own in one more line.
+    --compare prints what the assignors of today's groups, the client's four and the broker's two, would make of the
+    group instead: how many partitions members have, how uneven one topic is among them, what moves of that which they
+    own, what nobody reads until the next rebalance, what is read in its rack, and how long it took; with --assignor
+    your own in one more line.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -108,7 +109,7 @@ def _refuse_misuse(
 ) -> None:
     if is_compared and (jsonl or assignor != own):
         other = "--jsonl" if jsonl else f"--assignor {assignor}"
-        raise PartwrightError(f"--compare asks the client's own four about one group: leave out {other}")
+        raise PartwrightError(f"--compare asks today's assignors about one group: leave out {other}")
     if as_json and not is_compared:
         raise PartwrightError("an assignment is JSON already: --json is for --compare")
     if is_one and jsonl:
@@ -166,7 +167,12 @@ def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
         group = _group(text, "range")
         _refuse_order(group)
         found = compare(
-            group["topics"], group["members"], racks=group.get("racks"), clock=time.perf_counter, own=own
+            group["topics"],
+            group["members"],
+            racks=group.get("racks"),
+            topic_ids=group.get("topic_ids"),
+            clock=time.perf_counter,
+            own=own,
         )
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
