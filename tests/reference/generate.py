@@ -58,6 +58,7 @@ CLIENTS = (
             "hashing.json": "partwright.HashingVectors",
             "assignors/java_order.json": "partwright.OrderVectors",
             "assignors/java_partition_order.json": "partwright.PartitionOrderVectors",
+            "assignors/votes.json": "partwright.VoteVectors",
         },
         {
             "assignors/client.jsonl": "partwright.AssignorAnswers",
