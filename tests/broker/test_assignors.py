@@ -81,8 +81,11 @@ class Reader(Protocol):
 class _Polling:
     """A consumer that polls in a thread of its own, as its clients do."""
 
-    def __init__(self, consumer: Any, poll_arguments: dict[str, Any]) -> None:
+    def __init__(
+        self, consumer: Any, poll_arguments: dict[str, Any], member_id: Callable[[], str | None]
+    ) -> None:
         self.consumer = consumer
+        self._member_id = member_id
         self.failed: object = None
         self.id = ""
         self.partitions: set[Pair] = set()
@@ -103,10 +106,7 @@ class _Polling:
     def seen(self) -> None:
         """Note what it is and has, in the thread that polls: confluent-kafka's client may stand still in another."""
         self.partitions = {(each.topic, each.partition) for each in self.consumer.assignment()}
-        self.id = self.member_id()
-
-    def member_id(self) -> str:
-        raise NotImplementedError
+        self.id = self._member_id() or ""
 
     def leave(self) -> None:
         self._ends.set()
@@ -125,10 +125,7 @@ class KafkaPython(_Polling):
             heartbeat_interval_ms=HEARTBEAT_MS,
             session_timeout_ms=SESSION_MS,
         )
-        super().__init__(consumer, {"timeout_ms": 100})
-
-    def member_id(self) -> str:
-        return str(self.consumer._coordinator._generation.member_id)
+        super().__init__(consumer, {"timeout_ms": 100}, lambda: consumer._coordinator._generation.member_id)
 
 
 class Confluent(_Polling):
@@ -149,10 +146,7 @@ class Confluent(_Polling):
             }
         consumer = Consumer(settings)
         consumer.subscribe(list(topics))
-        super().__init__(consumer, {"timeout": 0.1})
-
-    def member_id(self) -> str:
-        return self.consumer.memberid() or ""
+        super().__init__(consumer, {"timeout": 0.1}, consumer.memberid)
 
 
 class JavaMembers:
@@ -194,8 +188,11 @@ class JavaMembers:
     def end(self) -> None:
         """All leave, and the process ends."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(PATIENCE_S)
+        self._listener.join(PATIENCE_S)
+        self._process.stdout.close()
 
 
 class Java:
