@@ -8,11 +8,11 @@ long for small groups, and `mapInArrow` asks for pandas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark import cloudpickle
 from pyspark.sql import functions as sf
 from pyspark.sql.types import (
     ArrayType,
@@ -90,6 +90,7 @@ def assign(
         DataFrame[group: string, member: string, topic: string, partition: int, position: int]
     """
     check_assignor(assignor)
+    _check_sent(assignor)
     _check(members, "members", ["group", "member", "topics"])
     given = ["member", "topics", *_there(members, OPTIONAL)]
     _check(members, "members", given)
@@ -114,12 +115,17 @@ def assign(
     label = sf.col("group").cast("string")
     # Bytes that are no text are shown in hexadecimal.
     label = sf.when(sf.is_valid_utf8(label), label).otherwise(sf.hex(label))
-    try:
-        assigned = _udf(assignor, shared)(label, sf.col("tied"), rows, own)
-    except PicklingError as error:
-        reason = str(error).splitlines()[0]
-        raise PartwrightError(f"the assignor cannot be sent to the workers: {reason}") from None
+    assigned = _udf(assignor, shared)(label, sf.col("tied"), rows, own)
     return grouped.select("group", assigned.alias("assigned")).select("group", sf.inline("assigned"))
+
+
+def _check_sent(assignor: Any) -> None:  # noqa: ANN401 - see `partwright.assign`
+    """Spark pickles it: at once in a classic session, and through Connect not before a job runs."""
+    try:
+        cloudpickle.dumps(assignor)  # type: ignore[no-untyped-call]
+    except Exception as error:
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise PartwrightError(f"the assignor cannot be sent to the workers: {lines[0]}") from error
 
 
 def _udf(assignor: Any, shared: Topics | None) -> Any:  # noqa: ANN401 - PySpark has no type for it
