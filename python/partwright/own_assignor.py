@@ -96,24 +96,10 @@ class OwnAssignor:
             PartwrightError: Its code raises, or its answer is none.
         """
         subscriptions = self._subscriptions(group)
-        answer = self._asked("assign", _cluster(group), dict(subscriptions))
-        if not isinstance(answer, Mapping):
-            raise self._wrong(f"assign gives lists of (topic, partition) by member, not {_shown(answer)}")
-        for stranger in answer.keys() - subscriptions.keys():
-            raise self._wrong(
-                f"it gives partitions to {stranger!r}, and there is no such member in the group"
-            )
-        given = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
-        counts = dict(zip(group.topics, group.partitions.to_pylist(), strict=True))
-        readers = self._check(given, subscriptions, counts)
-        if "COOPERATIVE" in self.protocols:
-            # Kafka looks at nobody who is left out.
-            self._check_cooperative(readers, {name: subscriptions[name] for name in answer})
+        given = self.given(_cluster(group), subscriptions)
         generation = max([0, *(each.generation_id or 0 for each in subscriptions.values())]) + 1
-        if hasattr(self._assignor, "on_assignment"):
-            for name, part in given.items():
-                of_member = ConsumerGroupMetadata(generation, name, subscriptions[name].group_instance_id)
-                self._asked("on_assignment", part, of_member)
+        for name, part in given.items():
+            self.tell(part, ConsumerGroupMetadata(generation, name, subscriptions[name].group_instance_id))
         numbers = {name: number for number, name in enumerate(group.topics)}
         return pa.array(
             [
@@ -123,15 +109,55 @@ class OwnAssignor:
             _LISTS,
         )
 
+    def given(
+        self, cluster: Cluster, subscriptions: Mapping[str, Subscription]
+    ) -> dict[str, MemberAssignment]:
+        """What it gives to each member, in the order of the subscriptions.
+
+        Raises:
+            PartwrightError: See `lists`.
+        """
+        answer = self._asked("assign", cluster, dict(subscriptions))
+        if not isinstance(answer, Mapping):
+            raise self._wrong(f"assign gives lists of (topic, partition) by member, not {_shown(answer)}")
+        for stranger in answer.keys() - subscriptions.keys():
+            raise self._wrong(
+                f"it gives partitions to {stranger!r}, and there is no such member in the group"
+            )
+        given = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
+        readers = self._check(given, subscriptions, cluster)
+        if "COOPERATIVE" in self.protocols:
+            # Kafka looks at nobody who is left out.
+            self._check_cooperative(readers, {name: subscriptions[name] for name in answer})
+        return given
+
+    def user_data(self, topics: set[str]) -> bytes | None:
+        """What a member that subscribes to these topics sends along.
+
+        Raises:
+            PartwrightError: Its code raises, or it is no bytes.
+        """
+        if not hasattr(self._assignor, "subscription_user_data"):
+            return None
+        data = self._asked("subscription_user_data", topics)
+        if data is not None and not isinstance(data, bytes):
+            raise self._wrong(f"subscription_user_data gives bytes or None, not {_shown(data)}")
+        return data
+
+    def tell(self, part: MemberAssignment, metadata: ConsumerGroupMetadata) -> None:
+        """Tells it what a member was given.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        if hasattr(self._assignor, "on_assignment"):
+            self._asked("on_assignment", part, metadata)
+
     def _subscriptions(self, group: Group) -> dict[str, Subscription]:
         found = {}
         for row in group.batches[1].to_pylist():
             topics = [group.topics[number] for number in row["topics"]]
-            data = None
-            if hasattr(self._assignor, "subscription_user_data"):
-                data = self._asked("subscription_user_data", set(topics))
-            if data is not None and not isinstance(data, bytes):
-                raise self._wrong(f"subscription_user_data gives bytes or None, not {_shown(data)}")
+            data = self.user_data(set(topics))
             numbers, partitions = row["owned_topic"] or (), row["owned_partition"] or ()
             owned = [
                 TopicPartition(group.topics[at], each) for at, each in zip(numbers, partitions, strict=True)
@@ -159,7 +185,7 @@ class OwnAssignor:
         self,
         given: Mapping[str, MemberAssignment],
         subscriptions: Mapping[str, Subscription],
-        counts: Mapping[str, int],
+        cluster: Cluster,
     ) -> dict[tuple[str, int], str]:
         """Who reads each partition."""
         readers: dict[tuple[str, int], str] = {}
@@ -169,8 +195,9 @@ class OwnAssignor:
                 what = f"it gives {member!r} partition {partition} of {topic!r}"
                 if topic not in topics:
                     raise self._wrong(f"{what}, a topic that this member does not subscribe to")
-                if not 0 <= partition < counts[topic]:
-                    raise self._wrong(f"{what}, which has {counts[topic]} partitions")
+                count = cluster.partition_count_for_topic(topic) or 0
+                if not 0 <= partition < count:
+                    raise self._wrong(f"{what}, which has {count} partitions")
                 if (topic, partition) in readers:
                     other = readers[topic, partition]
                     also = "twice" if other == member else f"and {other!r} too"

@@ -43,6 +43,7 @@ MODULES = [
     "partwright.point_reads",
     "partwright.polars",
     "partwright.quotas",
+    "partwright.kafka.own_assignors",
     "partwright.kafka.partitioners",
     "partwright.kafka.user_data",
     "partwright.spark.errors",

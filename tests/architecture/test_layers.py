@@ -301,7 +301,16 @@ ARROWS: dict[str, set[str]] = {
         "shown",
         "skew",
     },
-    "kafka": {"assignment", "hashing", "errors", "folders", "jars", "java"},
+    "kafka": {
+        "own_assignor",
+        "partition_assignor",
+        "assignment",
+        "hashing",
+        "errors",
+        "folders",
+        "jars",
+        "java",
+    },
     "point_reads": {"hashing", "kafka", "shown", "errors"},
     "pipeline": {"_core", "spark", "kafka", "errors", "folders", "shown"},
     "cli": {

@@ -19,6 +19,7 @@ from kafka import KafkaConsumer
 import partwright as pw
 from partwright.kafka.assignors import kafka_python_assignor
 from partwright.kafka.topics import create_topic
+from partwright.partition_assignor import Cluster, ConsumerPartitionAssignor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,35 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
+
+
+class Fewest(ConsumerPartitionAssignor):
+    """One's own: each partition to who has fewest yet, by id."""
+
+    name = "fewest"
+
+    def assign(self, cluster: Cluster, group_subscription: Any) -> Any:
+        given: dict[str, list[tuple[str, int]]] = {member: [] for member in sorted(group_subscription)}
+        for topic in cluster.topics():
+            for each in cluster.partitions_for_topic(topic):
+                given[min(given, key=lambda member: len(given[member]))].append((topic, each.partition))
+        return given
+
+
+class FewestInTwo(Fewest):
+    """The same in two rebalances: what another owns is withheld."""
+
+    name = "fewest-in-two"
+    supported_protocols = ("COOPERATIVE",)
+
+    def assign(self, cluster: Cluster, group_subscription: Any) -> Any:
+        owners = {pair: name for name, said in group_subscription.items() for pair in said.owned_partitions}
+        return {
+            name: [pair for pair in pairs if owners.get(pair, name) == name]
+            for name, pairs in super().assign(cluster, group_subscription).items()
+        }
+
+
 PARTITIONS = {"orders": 7, "users": 5}
 GROUPS = [
     *[(assignor, "java java java") for assignor in ("range", "roundrobin", "sticky", "cooperative-sticky")],
@@ -35,6 +65,7 @@ GROUPS = [
         (assignor, "kafka-python " * 3)
         for assignor in ("range", "roundrobin", "sticky", "cooperative-sticky")
     ],
+    *[(assignor, "kafka-python " * 3) for assignor in (Fewest, FewestInTwo)],
     *[(assignor, "confluent-kafka " * 3) for assignor in ("range", "roundrobin")],
     # The first leads, and leaves at the end.
     *[(assignor, "java kafka-python confluent-kafka") for assignor in ("range", "roundrobin")],
@@ -47,7 +78,7 @@ GROUPS = [
 PATIENCE_S = 90
 # The broker's own assignors, of groups of KIP-848.
 BROKERS = "server-"
-STICKY = {"sticky", "cooperative-sticky", "server-uniform"}
+STICKY = {"sticky", "cooperative-sticky", "server-uniform", FewestInTwo}
 CLASSES = {
     "range": "RangeAssignor",
     "roundrobin": "RoundRobinAssignor",
@@ -114,9 +145,9 @@ class _Polling:
 
 
 class KafkaPython(_Polling):
-    """kafka-python's consumer with Kafka's own assignors."""
+    """kafka-python's consumer with Kafka's own assignors, or one's own."""
 
-    def __init__(self, servers: str, group: str, topics: Sequence[str], assignor: str) -> None:
+    def __init__(self, servers: str, group: str, topics: Sequence[str], assignor: Any) -> None:
         consumer = KafkaConsumer(
             *topics,
             bootstrap_servers=servers,
@@ -251,7 +282,7 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaMembers]:
 def expected(
     topics: dict[str, int],
     ids: list[str],
-    assignor: str,
+    assignor: Any,
     before: dict[str, list[Pair]],
     topic_ids: dict[str, str],
 ) -> dict[str, list[Pair]]:
@@ -269,7 +300,7 @@ def expected(
 
 @pytest.mark.parametrize(("assignor", "clients"), GROUPS)
 def test_each_member_of_a_real_group_gets_what_we_say(
-    assignor: str, clients: str, broker: EmbeddedKafka, java: JavaMembers
+    assignor: Any, clients: str, broker: EmbeddedKafka, java: JavaMembers
 ) -> None:
     made: dict[str, Callable[..., Reader]] = {
         "java": partial(Java, java),

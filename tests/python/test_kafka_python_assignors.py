@@ -11,6 +11,7 @@ import pytest
 import partwright as pw
 from partwright.assignment import CLIENT_ASSIGNORS
 from partwright.kafka.assignors import kafka_python_assignor
+from partwright.partition_assignor import ConsumerGroupMetadata, MemberAssignment, Subscription
 
 SEED = 20261121
 
@@ -86,3 +87,66 @@ def test_there_are_four() -> None:
     assert str(refused.value) == (
         "there is no assignor 'stickyy': there are range, roundrobin, sticky, cooperative-sticky"
     )
+
+
+class Heaviest:
+    """Each partition to who has fewest; keeps a note of all that it is told."""
+
+    name = "heaviest"
+    supported_protocols = ("COOPERATIVE", "EAGER")
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+        self.told: list[Any] = []
+
+    def subscription_user_data(self, topics: set[str]) -> bytes:
+        return ",".join(sorted(topics)).encode()
+
+    def assign(self, cluster: Any, group_subscription: Any) -> Any:
+        self.seen.append((cluster.topics(), group_subscription))
+        given: dict[str, list[tuple[str, int]]] = {member: [] for member in group_subscription}
+        for topic in cluster.topics():
+            for each in cluster.partitions_for_topic(topic):
+                least = min(given, key=lambda member: len(given[member]))
+                given[least].append((topic, each.partition))
+        return {member: MemberAssignment(pairs, member.encode()) for member, pairs in given.items()}
+
+    def on_assignment(self, assignment: Any, metadata: Any) -> None:
+        self.told.append((assignment, metadata))
+
+
+def test_ones_own_crosses_the_wire() -> None:
+    """The leader sees what members sent, and each hears of its part."""
+    owns = {name: Heaviest() for name in ("c1", "c2")}
+    made = {name: kafka_python_assignor(own) for name, own in owns.items()}
+    assert {each.name for each in made.values()} == {"heaviest"}
+    assert [each.name for each in made["c1"].supported_protocols()] == ["COOPERATIVE", "EAGER"]
+    for generation in (1, 2):
+        given = [
+            joined(assignor, name, f"i-{name}" if name == "c2" else None, ["t", "absent"])
+            for name, assignor in made.items()
+        ]
+        for name, found in made["c1"].assign(Cluster({"t": 3}), given).items():
+            made[name].on_assignment(type(found).decode(found.encode(version=0)), generation)
+    topics, said = owns["c1"].seen[1]
+    assert topics == ["t"]
+    assert said["c2"] == Subscription(["absent", "t"], b"absent,t", [("t", 1)], 1, "i-c2", None)
+    assert said["c1"].owned_partitions == [("t", 0), ("t", 2)]
+    assert owns["c2"].told[1] == (MemberAssignment([("t", 1)], b"c2"), ConsumerGroupMetadata(2, "", None))
+    # The other members' objects are in other processes.
+    assert owns["c2"].seen == []
+
+
+def test_what_ones_own_gives_is_checked_there_too() -> None:
+    class Twice:
+        name = "twice"
+
+        def assign(self, _: Any, group_subscription: Any) -> Any:
+            return {member: [("t", 0)] for member in group_subscription}
+
+    made = [kafka_python_assignor(Twice) for _ in range(2)]
+    given = [joined(each, f"c{place}", None, ["t"]) for place, each in enumerate(made)]
+    with pytest.raises(pw.PartwrightError, match="'c1' partition 0 of 't' and 'c0' too"):
+        made[0].assign(Cluster({"t": 1}), given)
+    with pytest.raises(pw.PartwrightError, match="an assignor is named by text, not 5"):
+        kafka_python_assignor(5)

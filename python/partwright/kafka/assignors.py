@@ -9,9 +9,10 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import CLIENT_ASSIGNORS, assign
+from partwright.assignment import CLIENT_ASSIGNORS, assign, is_own, resolve
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.kafka import user_data
+from partwright.kafka.own_assignors import adapted, by_topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,16 +26,18 @@ _PROTOCOLS = {
     "sticky": "sticky.sticky_assignor.StickyPartitionAssignor",
     "cooperative-sticky": "cooperative_sticky.CooperativeStickyAssignor",
 }
+_WIRE = "protocol.consumer.metadata"
 
 
-def kafka_python_assignor(name: str) -> Any:  # noqa: ANN401 - kafka-python publishes no types
+def kafka_python_assignor(name: Any) -> Any:  # noqa: ANN401 - kafka-python publishes no types
     """An assignor for kafka-python 3's `KafkaConsumer(partition_assignment_strategy=[...])`.
 
     Where the consumer that has it leads its group, each member gets what Kafka's Java client, as the leader, would give
     it. Racks are not looked at, for kafka-python knows none of replicas.
 
     Args:
-        name: The assignor's name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`.
+        name: The assignor's name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`; or one of your own,
+            as `partwright.assign` takes it, whose class makes an object for each consumer.
 
     Returns:
         An object of kafka-python's class for this name, of which each consumer needs one of its own: it remembers
@@ -48,19 +51,14 @@ def kafka_python_assignor(name: str) -> Any:  # noqa: ANN401 - kafka-python publ
         >>> kafka_python_assignor("sticky").name  # doctest: +SKIP
         'sticky'
     """
+    own = resolve(name) if not isinstance(name, str) or is_own(name) else name
+    if not isinstance(own, str):
+        return adapted(own, _module("coordinator.assignors.abstract"), _module(_WIRE))
     if name not in _PROTOCOLS:
         raise PartwrightError(f"there is no assignor {name!r}: there are {', '.join(CLIENT_ASSIGNORS)}")
     module, _, base = _PROTOCOLS[name].rpartition(".")
-    try:
-        with warnings.catch_warnings():
-            # Of Python's own, which kafka-python's import brings about.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            protocol = getattr(import_module(f"kafka.coordinator.assignors.{module}"), base)
-            answer = import_module("kafka.protocol.consumer.metadata").ConsumerProtocolAssignment
-    except ImportError as error:
-        raise MissingExtraError(
-            f"an assignor for kafka-python needs kafka-python 3 ({error}): pip install 'partwright[kafka]'"
-        ) from error
+    protocol = getattr(_module(f"coordinator.assignors.{module}"), base)
+    answer = _module(_WIRE).ConsumerProtocolAssignment
 
     class Assignor(protocol):  # type: ignore[misc, valid-type]
         @classmethod
@@ -78,11 +76,24 @@ def kafka_python_assignor(name: str) -> Any:  # noqa: ANN401 - kafka-python publ
             counts = {topic: len(cluster.partitions_for_topic(topic) or ()) for topic in sorted(topics)}
             found = assign(counts, [_member(self, member) for member in members], name).to_dict()
             return {
-                member: answer(self.version, list(_by_topic(pairs).items()), b"")
+                member: answer(self.version, list(by_topic(pairs).items()), b"")
                 for member, pairs in found.items()
             }
 
     return Assignor()
+
+
+def _module(name: str) -> Any:  # noqa: ANN401 - kafka-python publishes no types
+    """A module of kafka-python."""
+    try:
+        with warnings.catch_warnings():
+            # Of Python's own, which kafka-python's import brings about.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return import_module(f"kafka.{name}")
+    except ImportError as error:
+        raise MissingExtraError(
+            f"an assignor for kafka-python needs kafka-python 3 ({error}): pip install 'partwright[kafka]'"
+        ) from error
 
 
 def _member(protocol: Any, member: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python's
@@ -102,10 +113,3 @@ def _member(protocol: Any, member: Any) -> dict[str, Any]:  # noqa: ANN401 - kaf
         if owned.partitions or owned.generation >= 0:
             found |= {"owned": list(map(tuple, owned.partitions)), "generation": owned.generation}
     return found
-
-
-def _by_topic(pairs: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
-    topics: dict[str, list[int]] = {}
-    for topic, partition in pairs:
-        topics.setdefault(topic, []).append(partition)
-    return topics
