@@ -137,6 +137,8 @@ def test_the_command_takes_the_tools_text() -> None:
     assert [(each["assignor"], each["moved"]) for each in json.loads(out)][2:] == [
         ("sticky", 1),
         ("cooperative-sticky", 1),
+        ("server-uniform", 1),
+        ("server-range", 10),
     ]
 
 
