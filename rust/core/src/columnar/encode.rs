@@ -7,8 +7,9 @@ use arrow_array::{Array, ArrayRef, BinaryArray, BinaryViewArray, GenericBinaryAr
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer};
 
 use super::keys::key_column;
-use super::layout::{KeyColumn, Layout, between, room};
+use super::layout::{KeyColumn, Layout, room};
 use crate::hashing::KeyType;
+use crate::hashing::lanes::{Keys, Offset};
 use crate::{Error, Result};
 
 /// The key bytes of each value as a binary column, null where the value is null.
@@ -50,8 +51,13 @@ pub fn encode(values: &dyn Array, key_type: Option<KeyType>) -> Result<ArrayRef>
 }
 
 /// The column over the same bytes, its offsets looked at first, under nulls too: whoever reads it relies on them.
-fn shared<O: OffsetSizeTrait>(keys: &KeyColumn, offsets: OffsetBuffer<O>, data: &Buffer) -> Result<ArrayRef> {
-    match (0..keys.rows).find(|row| between(&offsets, data, *row).is_none()) {
+fn shared<O: OffsetSizeTrait + Offset>(
+    keys: &KeyColumn,
+    offsets: OffsetBuffer<O>,
+    data: &Buffer,
+) -> Result<ArrayRef> {
+    let between = keys.between(&offsets, data);
+    match (0..keys.rows).find(|row| between.key(*row).is_none()) {
         Some(row) => Err(Error::Malformed { row }),
         // The one offset of an empty slice may lie behind data that did not come along.
         None if keys.rows == 0 => Ok(Arc::new(GenericBinaryArray::<O>::from_vec(Vec::new()))),

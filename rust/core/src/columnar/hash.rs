@@ -4,8 +4,9 @@ use arrow_array::{Array, Int32Array};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use super::keys::key_column;
-use super::layout::KeyColumn;
-use crate::hashing::{self, Client, KeyType, Keyless, Partitions, Rule};
+use super::layout::{Each, KeyColumn};
+use crate::hashing::lanes::Finish;
+use crate::hashing::{Client, KeyType, Keyless, Partitions, Rule};
 use crate::{Error, Result};
 
 /// Kafka's murmur2 of each key, null where the key is null.
@@ -21,7 +22,7 @@ use crate::{Error, Result};
 /// # Errors
 /// Those of [`key_column`], and [`crate::Error::Malformed`].
 pub fn murmur2(keys: &dyn Array, key_type: Option<KeyType>) -> Result<Int32Array> {
-    key_column(keys, key_type)?.map(&hashing::murmur2)
+    key_column(keys, key_type)?.map(&Finish::Hash)
 }
 
 /// The partition that `client` gives each key among `n`, null where it goes by something else than the key.
@@ -52,13 +53,13 @@ pub fn partition_for_key(
     let rule = client.profile().rule;
     // An arm each, so that each rule is compiled into a loop of its own.
     let placed = match rule {
-        Rule::Murmur2 => keys.map(&|key: &[u8]| Rule::Murmur2.partition(key, n)),
-        Rule::Crc32 => keys.map(&|key: &[u8]| Rule::Crc32.partition(key, n)),
-        Rule::Fnv1a => keys.map(&|key: &[u8]| Rule::Fnv1a.partition(key, n)),
-        Rule::Fnv1aReference => keys.map(&|key: &[u8]| Rule::Fnv1aReference.partition(key, n)),
-        Rule::KafkajsLegacy => keys.map(&|key: &[u8]| Rule::KafkajsLegacy.partition(key, n)),
+        Rule::Murmur2 => keys.map(&Finish::partition(n)),
+        Rule::Crc32 => keys.map(&Each(|key: &[u8]| Rule::Crc32.partition(key, n))),
+        Rule::Fnv1a => keys.map(&Each(|key: &[u8]| Rule::Fnv1a.partition(key, n))),
+        Rule::Fnv1aReference => keys.map(&Each(|key: &[u8]| Rule::Fnv1aReference.partition(key, n))),
+        Rule::KafkajsLegacy => keys.map(&Each(|key: &[u8]| Rule::KafkajsLegacy.partition(key, n))),
         Rule::StringHash => {
-            let placed = keys.map(&|key: &[u8]| Rule::StringHash.partition(key, n))?;
+            let placed = keys.map(&Each(|key: &[u8]| Rule::StringHash.partition(key, n)))?;
             refuse_negative(&keys, n, &placed)?;
             Ok(placed)
         }

@@ -1,9 +1,10 @@
 //! A column of key bytes by how they lie in memory: six layouts stand for every type of key column.
 
-use arrow_array::{Array, ArrayRef, Int32Array, OffsetSizeTrait, downcast_integer_array};
+use arrow_array::{Array, ArrayRef, Int32Array, downcast_integer_array};
 use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use super::type_name::type_name;
+use crate::hashing::lanes::{Finish, Fixed, Keys, Lanes, Offset, Offsets, Validity, Views};
 use crate::{Error, Result};
 
 /// The key bytes of a column, row by row, without a copy of them where the column's own bytes are the key's.
@@ -56,51 +57,52 @@ impl KeyColumn {
         }
     }
 
-    /// One result a row from each key's bytes, null where the key is null; each value of a dictionary is taken once.
+    /// One result a row, null where the key is null; each value of a dictionary is taken once.
     ///
     /// The validity bitmap of the result is the column's own, unless a row of a dictionary has a null value.
     ///
     /// # Errors
     /// [`Error::Malformed`] where the column's offsets point outside of its data, [`Error::Memory`].
-    pub fn map<F: Fn(&[u8]) -> i32>(&self, rule: &F) -> Result<Int32Array> {
+    pub(super) fn map<M: Map>(&self, map: &M) -> Result<Int32Array> {
         match &self.layout {
             Layout::Null => {
                 // Asked for first: where Arrow itself gets no memory, it ends the process.
                 drop(room::<i32>(self.rows)?);
                 Ok(Int32Array::new_null(self.rows))
             }
-            Layout::Offsets(offsets, data) => self.fill(rule, |row| between(offsets, data, row)),
-            Layout::LargeOffsets(offsets, data) => self.fill(rule, |row| between(offsets, data, row)),
-            Layout::Views(views, buffers) => self.fill(rule, |row| view(views, buffers, row)),
-            Layout::Fixed(width, data) => self.fill(rule, |row| fixed(*width, data, row)),
-            Layout::Dictionary(indices, values) => self.look_up(indices, &values.map(rule)?),
+            Layout::Offsets(offsets, data) => self.fill(map, &self.between(offsets, data)),
+            Layout::LargeOffsets(offsets, data) => self.fill(map, &self.between(offsets, data)),
+            Layout::Views(views, buffers) => self.fill(map, &self.viewed(views, buffers)),
+            Layout::Fixed(width, data) => self.fill(map, &self.fixed(*width, data)),
+            Layout::Dictionary(indices, values) => self.look_up(indices, &values.map(map)?),
         }
     }
 
-    fn fill<'a>(
-        &self,
-        rule: impl Fn(&[u8]) -> i32,
-        key: impl Fn(usize) -> Option<&'a [u8]>,
-    ) -> Result<Int32Array> {
-        let one = |row: usize| -> Result<i32> {
-            let bytes = key(row).and_then(|bytes| bytes.get(self.skip..)).ok_or(Error::Malformed { row })?;
-            Ok(rule(bytes))
-        };
+    fn fill<'a, M: Map, K: Keys<'a>>(&self, map: &M, keys: &K) -> Result<Int32Array> {
         let mut results = room(self.rows)?;
-        match &self.nulls {
-            None => {
-                for row in 0..self.rows {
-                    results.push(one(row)?);
-                }
-            }
-            // What stands under a null is not looked at: Arrow lets it be anything.
-            Some(nulls) => {
-                for (row, valid) in nulls.iter().enumerate() {
-                    results.push(if valid { one(row)? } else { 0 });
-                }
-            }
-        }
+        let validity = self.nulls.as_ref().map(|nulls| {
+            let bits = nulls.inner();
+            Validity { bits: bits.values(), offset: bits.offset() }
+        });
+        // What stands under a null is not looked at: Arrow lets it be anything.
+        map.map(keys, self.rows, validity, &mut results).map_err(|row| Error::Malformed { row })?;
         Ok(Int32Array::new(results.into(), self.nulls.clone()))
+    }
+
+    pub(super) fn between<'a, O: Offset + ArrowNativeType>(
+        &self,
+        offsets: &'a OffsetBuffer<O>,
+        data: &'a Buffer,
+    ) -> Offsets<'a, O> {
+        Offsets { data, places: offsets, skip: self.skip }
+    }
+
+    fn viewed<'a>(&self, views: &'a ScalarBuffer<u128>, buffers: &'a [Buffer]) -> Views<'a, Buffer> {
+        Views { heads: views.inner(), buffers, skip: self.skip }
+    }
+
+    fn fixed<'a>(&self, width: usize, data: &'a Buffer) -> Fixed<'a> {
+        Fixed { data, width, skip: self.skip }
     }
 
     /// The result of each row's value, where `values` are the results of a dictionary's.
@@ -137,17 +139,64 @@ impl KeyColumn {
         }
         let bytes = match &self.layout {
             Layout::Null => return Ok(None),
-            Layout::Offsets(offsets, data) => between(offsets, data, row),
-            Layout::LargeOffsets(offsets, data) => between(offsets, data, row),
-            Layout::Views(views, buffers) => view(views, buffers, row),
-            Layout::Fixed(width, data) => fixed(*width, data, row),
+            Layout::Offsets(offsets, data) => self.between(offsets, data).key(row),
+            Layout::LargeOffsets(offsets, data) => self.between(offsets, data).key(row),
+            Layout::Views(views, buffers) => self.viewed(views, buffers).key(row),
+            Layout::Fixed(width, data) => self.fixed(*width, data).key(row),
             Layout::Dictionary(indices, values) => {
                 let index = index(indices, row).filter(|index| *index < values.rows);
                 let key = values.key(index.ok_or(Error::Malformed { row })?);
                 return key.map_err(|_| Error::Malformed { row });
             }
         };
-        bytes.and_then(|bytes| bytes.get(self.skip..)).map(Some).ok_or(Error::Malformed { row })
+        bytes.map(Some).ok_or(Error::Malformed { row })
+    }
+}
+
+/// A way from keys to results.
+pub(super) trait Map {
+    /// Appends to `results` one for each of `rows`, anything where `validity` says that there is no key.
+    ///
+    /// # Errors
+    /// The first row whose key lies outside of its buffer.
+    fn map<'a, K: Keys<'a>>(
+        &self,
+        keys: &K,
+        rows: usize,
+        validity: Option<Validity<'_>>,
+        results: &mut Vec<i32>,
+    ) -> std::result::Result<(), usize>;
+}
+
+/// A rule for one key after the other.
+pub(super) struct Each<F>(pub(super) F);
+
+impl<F: Fn(&[u8]) -> i32> Map for Each<F> {
+    fn map<'a, K: Keys<'a>>(
+        &self,
+        keys: &K,
+        rows: usize,
+        validity: Option<Validity<'_>>,
+        results: &mut Vec<i32>,
+    ) -> std::result::Result<(), usize> {
+        for row in 0..rows {
+            let is_valid = validity.is_none_or(|validity| validity.is_valid(row));
+            results.push(if is_valid { (self.0)(keys.key(row).ok_or(row)?) } else { 0 });
+        }
+        Ok(())
+    }
+}
+
+/// murmur2, and what becomes of it, over as many keys at once as the processor takes.
+impl Map for Finish {
+    fn map<'a, K: Keys<'a>>(
+        &self,
+        keys: &K,
+        rows: usize,
+        validity: Option<Validity<'_>>,
+        results: &mut Vec<i32>,
+    ) -> std::result::Result<(), usize> {
+        Lanes::widest().hash(keys, 0..rows, validity, *self, results)
     }
 }
 
@@ -156,38 +205,6 @@ pub(super) fn room<T>(rows: usize) -> Result<Vec<T>> {
     let mut items = Vec::new();
     items.try_reserve_exact(rows).map_err(|_| Error::Memory { rows })?;
     Ok(items)
-}
-
-/// The bytes between two offsets.
-#[inline]
-pub(super) fn between<'a, O: OffsetSizeTrait>(
-    offsets: &OffsetBuffer<O>,
-    data: &'a Buffer,
-    row: usize,
-) -> Option<&'a [u8]> {
-    data.as_slice().get(offsets[row].to_usize()?..offsets[row + 1].to_usize()?)
-}
-
-/// The bytes of a view, whose low 4 bytes are the length: up to 12 bytes follow it, more stand in a buffer.
-#[inline]
-fn view<'a>(views: &'a ScalarBuffer<u128>, buffers: &'a [Buffer], row: usize) -> Option<&'a [u8]> {
-    const WIDTH: usize = size_of::<u128>();
-    let bytes = fixed(WIDTH, views.inner(), row)?;
-    let field = |place: usize| -> Option<usize> {
-        let bytes: [u8; 4] = bytes.get(place..place + 4)?.try_into().ok()?;
-        usize::try_from(i32::from_le_bytes(bytes)).ok()
-    };
-    let length = field(0)?;
-    if length <= WIDTH - 4 {
-        return bytes.get(4..4 + length);
-    }
-    let (buffer, offset) = (field(8)?, field(12)?);
-    buffers.get(buffer)?.as_slice().get(offset..offset + length)
-}
-
-#[inline]
-fn fixed(width: usize, data: &Buffer, row: usize) -> Option<&[u8]> {
-    data.as_slice().get(row * width..(row + 1) * width)
 }
 
 /// The index in one row, `None` where it is negative.

@@ -4,6 +4,8 @@ mod crc32;
 mod fnv1a;
 mod kafkajs_legacy;
 mod key_type;
+#[cfg(feature = "arrow")]
+pub(crate) mod lanes;
 mod murmur2;
 mod profile;
 mod rule;
@@ -52,8 +54,11 @@ impl Partitions {
 /// ```
 #[inline]
 pub fn to_positive(hash: i32) -> u32 {
-    hash.cast_unsigned() & 0x7fff_ffff
+    hash.cast_unsigned() & TO_POSITIVE
 }
+
+/// All bits but the sign.
+const TO_POSITIVE: u32 = 0x7fff_ffff;
 
 /// The partition that the Java producer gives a record with these key bytes, an empty key included.
 ///

@@ -1,0 +1,210 @@
+//! The primitives for 8 lanes, with AVX2.
+
+#[cfg_attr(
+    not(test),
+    expect(clippy::wildcard_imports, reason = "most of what is said here is said in these words")
+)]
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+use super::divisor::Divisor;
+use super::group::{FOUR, Group, LOAD, Lengths, Places, bytes};
+use super::{Finish, Keys, Validity};
+use crate::hashing::TO_POSITIVE;
+use crate::hashing::murmur2::{MULTIPLIER, SEED};
+
+const LANES: usize = 8;
+type Vector = __m256i;
+
+/// That this processor has AVX2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Here(());
+
+impl Here {
+    pub(super) fn look() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+}
+
+/// [`super::Lanes::hash`].
+pub(super) fn hash<'a, K: Keys<'a>>(
+    _: Here,
+    keys: &K,
+    rows: Range<usize>,
+    validity: Option<Validity<'_>>,
+    finish: Finish,
+    answers: &mut Vec<i32>,
+) -> Result<(), usize> {
+    // SAFETY: the processor has been asked.
+    unsafe { of_rows(keys, rows, validity, finish, answers) }
+}
+
+kernel!("avx2", groups: 0);
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn splat(number: u32) -> Vector {
+    _mm256_set1_epi32(number.cast_signed())
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load(numbers: &[i32]) -> Vector {
+    let numbers = &numbers[..LANES];
+    // SAFETY: eight numbers are as many bytes as are loaded.
+    unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+}
+
+/// How far each offset is from the first, `None` where one does not fit into 32 bits without a sign.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
+    let offsets = &offsets[..LANES];
+    // SAFETY: four numbers are as many bytes as are loaded.
+    let [low, high] =
+        [&offsets[..4], &offsets[4..]].map(|four| unsafe { _mm256_loadu_si256(four.as_ptr().cast()) });
+    let first = _mm256_set1_epi64x(first);
+    let low = _mm256_castsi256_ps(_mm256_sub_epi64(low, first));
+    let high = _mm256_castsi256_ps(_mm256_sub_epi64(high, first));
+    let upper_halves = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
+    let lower_halves = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(low, high));
+    let are_near = _mm256_testz_si256(upper_halves, upper_halves) == 1;
+    are_near.then(|| _mm256_permute4x64_epi64::<0b11_01_10_00>(lower_halves))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn store(vector: Vector) -> [i32; LANES] {
+    let mut numbers = [0; LANES];
+    // SAFETY: eight numbers are as many bytes as are stored.
+    unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), vector) };
+    numbers
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn add(one: Vector, other: Vector) -> Vector {
+    _mm256_add_epi32(one, other)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn sub(one: Vector, other: Vector) -> Vector {
+    _mm256_sub_epi32(one, other)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn mul(one: Vector, other: Vector) -> Vector {
+    _mm256_mullo_epi32(one, other)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn xor(one: Vector, other: Vector) -> Vector {
+    _mm256_xor_si256(one, other)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn and(one: Vector, other: Vector) -> Vector {
+    _mm256_and_si256(one, other)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn or(one: Vector, other: Vector) -> Vector {
+    _mm256_or_si256(one, other)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shift_right<const BITS: u32>(vector: Vector) -> Vector {
+    _mm256_srl_epi32(vector, _mm_cvtsi32_si128(BITS.cast_signed()))
+}
+
+/// Each lane's power of two.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn powers_of_two(exponents: Vector) -> Vector {
+    _mm256_sllv_epi32(splat(1), exponents)
+}
+
+/// The greatest of numbers below 2^31.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn maximum(vector: Vector) -> i32 {
+    let four = _mm_max_epi32(_mm256_castsi256_si128(vector), _mm256_extracti128_si256::<1>(vector));
+    let two = _mm_max_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
+    let one = _mm_max_epi32(two, _mm_shuffle_epi32::<0b00_00_00_01>(two));
+    _mm_cvtsi128_si32(one)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn first(vector: Vector) -> u32 {
+    _mm256_cvtsi256_si32(vector).cast_unsigned()
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn where_equal(one: Vector, other: Vector, then: Vector, otherwise: Vector) -> Vector {
+    _mm256_blendv_epi8(otherwise, then, _mm256_cmpeq_epi32(one, other))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn are_equal(one: Vector, other: Vector) -> bool {
+    _mm256_movemask_epi8(_mm256_cmpeq_epi32(one, other)) == -1
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn any_negative(vector: Vector) -> bool {
+    _mm256_movemask_ps(_mm256_castsi256_ps(vector)) != 0
+}
+
+/// What is left of numbers below 2^31, by [`Divisor::remainder`].
+#[target_feature(enable = "avx2")]
+#[inline]
+fn remainder(numbers: Vector, n: Divisor) -> Vector {
+    let (multiplier, shift) = (splat(n.multiplier), _mm_cvtsi32_si128(n.shift.cast_signed()));
+    let even = _mm256_srl_epi64(_mm256_mul_epu32(numbers, multiplier), shift);
+    let odd = _mm256_srl_epi64(_mm256_mul_epu32(_mm256_srli_epi64::<32>(numbers), multiplier), shift);
+    let quotients = _mm256_blend_epi32::<0b1010_1010>(even, _mm256_slli_epi64::<32>(odd));
+    sub(numbers, mul(quotients, splat(n.n)))
+}
+
+/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth.
+///
+/// # Safety
+/// 16 bytes can be read from each place.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn words(place: impl Fn(usize) -> *const u8) -> [Vector; 4] {
+    // Safety: the caller's.
+    let key = |lane: usize| unsafe { _mm_loadu_si128(place(lane).cast()) };
+    let pair = |lane| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(key(lane)), key(lane + 4));
+    let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
+    let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+    let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+    [
+        _mm256_unpacklo_epi64(ab, cd),
+        _mm256_unpackhi_epi64(ab, cd),
+        _mm256_unpacklo_epi64(ab_high, cd_high),
+        _mm256_unpackhi_epi64(ab_high, cd_high),
+    ]
+}
+
+/// No shorter way to the words of short keys.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn words_of_short(_: &impl Group<LANES>) -> Option<[Vector; 4]> {
+    None
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn in_order(vector: Vector) -> Vector {
+    vector
+}

@@ -1,0 +1,247 @@
+//! The primitives for 16 lanes, with AVX-512.
+
+#[cfg_attr(
+    not(test),
+    expect(clippy::wildcard_imports, reason = "most of what is said here is said in these words")
+)]
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+use super::divisor::Divisor;
+use super::group::{FOUR, Group, LOAD, Lengths, Places, bytes};
+use super::{Finish, Keys, Validity};
+use crate::hashing::TO_POSITIVE;
+use crate::hashing::murmur2::{MULTIPLIER, SEED};
+
+const LANES: usize = 16;
+type Vector = __m512i;
+
+/// That this processor has AVX-512 (F, BW and VBMI).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Here(());
+
+impl Here {
+    pub(super) fn look() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi");
+        has_all.then_some(Self(()))
+    }
+}
+
+/// [`super::Lanes::hash`].
+pub(super) fn hash<'a, K: Keys<'a>>(
+    _: Here,
+    keys: &K,
+    rows: Range<usize>,
+    validity: Option<Validity<'_>>,
+    finish: Finish,
+    answers: &mut Vec<i32>,
+) -> Result<(), usize> {
+    // SAFETY: the processor has been asked.
+    unsafe { of_rows(keys, rows, validity, finish, answers) }
+}
+
+kernel!("avx512f,avx512bw,avx512vbmi", groups: 0, 1);
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn splat(number: u32) -> Vector {
+    _mm512_set1_epi32(number.cast_signed())
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn load(numbers: &[i32]) -> Vector {
+    let numbers = &numbers[..LANES];
+    // SAFETY: sixteen numbers are as many bytes as are loaded.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
+
+/// How far each offset is from the first, `None` where one does not fit into 32 bits without a sign.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn distances(offsets: &[i64], first: i64) -> Option<Vector> {
+    let offsets = &offsets[..LANES];
+    // SAFETY: eight numbers are as many bytes as are loaded.
+    let [low, high] =
+        [&offsets[..8], &offsets[8..]].map(|eight| unsafe { _mm512_loadu_epi64(eight.as_ptr()) });
+    let first = _mm512_set1_epi64(first);
+    let (low, high) = (_mm512_sub_epi64(low, first), _mm512_sub_epi64(high, first));
+    let upper_halves = _mm512_srli_epi64::<32>(_mm512_or_si512(low, high));
+    let narrow = _mm512_castsi256_si512(_mm512_cvtepi64_epi32(low));
+    let are_near = _mm512_test_epi64_mask(upper_halves, upper_halves) == 0;
+    are_near.then(|| _mm512_inserti64x4::<1>(narrow, _mm512_cvtepi64_epi32(high)))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn store(vector: Vector) -> [i32; LANES] {
+    let mut numbers = [0; LANES];
+    // SAFETY: sixteen numbers are as many bytes as are stored.
+    unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) };
+    numbers
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn add(one: Vector, other: Vector) -> Vector {
+    _mm512_add_epi32(one, other)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn sub(one: Vector, other: Vector) -> Vector {
+    _mm512_sub_epi32(one, other)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn mul(one: Vector, other: Vector) -> Vector {
+    _mm512_mullo_epi32(one, other)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn xor(one: Vector, other: Vector) -> Vector {
+    _mm512_xor_si512(one, other)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn and(one: Vector, other: Vector) -> Vector {
+    _mm512_and_si512(one, other)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn or(one: Vector, other: Vector) -> Vector {
+    _mm512_or_si512(one, other)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn shift_right<const BITS: u32>(vector: Vector) -> Vector {
+    _mm512_srli_epi32::<BITS>(vector)
+}
+
+/// Each lane's power of two.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn powers_of_two(exponents: Vector) -> Vector {
+    _mm512_sllv_epi32(splat(1), exponents)
+}
+
+/// The greatest of numbers below 2^31.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn maximum(vector: Vector) -> i32 {
+    _mm512_reduce_max_epi32(vector)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn first(vector: Vector) -> u32 {
+    _mm512_cvtsi512_si32(vector).cast_unsigned()
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn where_equal(one: Vector, other: Vector, then: Vector, otherwise: Vector) -> Vector {
+    _mm512_mask_blend_epi32(_mm512_cmpeq_epi32_mask(one, other), otherwise, then)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn are_equal(one: Vector, other: Vector) -> bool {
+    _mm512_cmpneq_epi32_mask(one, other) == 0
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn any_negative(vector: Vector) -> bool {
+    _mm512_cmplt_epi32_mask(vector, _mm512_setzero_si512()) != 0
+}
+
+/// What is left of numbers below 2^31, by [`Divisor::remainder`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn remainder(numbers: Vector, n: Divisor) -> Vector {
+    let (multiplier, shift) = (splat(n.multiplier), _mm_cvtsi32_si128(n.shift.cast_signed()));
+    let even = _mm512_srl_epi64(_mm512_mul_epu32(numbers, multiplier), shift);
+    let odd = _mm512_srl_epi64(_mm512_mul_epu32(_mm512_srli_epi64::<32>(numbers), multiplier), shift);
+    let quotients = _mm512_mask_blend_epi32(0b1010_1010_1010_1010, even, _mm512_slli_epi64::<32>(odd));
+    sub(numbers, mul(quotients, splat(n.n)))
+}
+
+/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth.
+///
+/// # Safety
+/// 16 bytes can be read from each place.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+unsafe fn words(place: impl Fn(usize) -> *const u8) -> [Vector; 4] {
+    // Safety: the caller's.
+    let key = |lane: usize| unsafe { _mm_loadu_si128(place(lane).cast()) };
+    let four = |lane| {
+        let one = _mm512_castsi128_si512(key(lane));
+        let two = _mm512_inserti32x4::<1>(one, key(lane + 4));
+        let three = _mm512_inserti32x4::<2>(two, key(lane + 8));
+        _mm512_inserti32x4::<3>(three, key(lane + 12))
+    };
+    transposed(four(0), four(1), four(2), four(3))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn transposed(a: Vector, b: Vector, c: Vector, d: Vector) -> [Vector; 4] {
+    let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+    let (ab_high, cd_high) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+    [
+        _mm512_unpacklo_epi64(ab, cd),
+        _mm512_unpackhi_epi64(ab, cd),
+        _mm512_unpacklo_epi64(ab_high, cd_high),
+        _mm512_unpackhi_epi64(ab_high, cd_high),
+    ]
+}
+
+/// Where the bytes of four keys go that begin so many bytes apart: each to 16 of their own.
+const SPREAD: [[u8; 64]; LOAD + 1] = {
+    let mut spread = [[0; 64]; LOAD + 1];
+    let mut stride = 0;
+    while stride <= LOAD {
+        let mut byte = 0;
+        while byte < 64 {
+            #[expect(clippy::cast_possible_truncation, reason = "3 * 16 + 15 at most")]
+            {
+                spread[stride][byte] = (byte / LOAD * stride + byte % LOAD) as u8;
+            }
+            byte += 1;
+        }
+        stride += 1;
+    }
+    spread
+};
+
+/// The words of keys that lie so closely that one load has four of them; lanes are in the order of [`in_order`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn words_of_short(group: &impl Group<LANES>) -> Option<[Vector; 4]> {
+    let spread = SPREAD.get(group.stride()?)?;
+    // SAFETY: 64 bytes are loaded.
+    let spread = unsafe { _mm512_loadu_si512(spread.as_ptr().cast()) };
+    let four = |lane: usize| {
+        // SAFETY: keys lie evenly, so that 64 bytes can be read from each.
+        let keys = unsafe { _mm512_loadu_si512(group.start(lane).cast()) };
+        _mm512_permutexvar_epi8(spread, keys)
+    };
+    Some(transposed(four(0), four(4), four(8), four(12)))
+}
+
+/// What was found by [`words_of_short`], in the order of the rows.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn in_order(vector: Vector) -> Vector {
+    let rows = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_permutexvar_epi32(rows, vector)
+}

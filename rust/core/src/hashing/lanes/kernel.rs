@@ -1,0 +1,273 @@
+//! murmur2 over lanes, written once for every set of primitives: each one's module says
+//! `kernel!("its,features", groups: 0, 1)`, where two groups are to be on their way at once.
+//!
+//! A set of primitives is a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
+//! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
+//! `any_negative`, `remainder`, `words`, `words_of_short` and `in_order`.
+
+macro_rules! kernel {
+    ($features:literal, groups: $($group:literal),+) => {
+        /// So many groups are on their way at once.
+        const GROUPS: usize = [$($group),+].len();
+
+        /// A block's own part of the hash.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn mixed(block: Vector) -> Vector {
+            let mixed = mul(block, splat(MULTIPLIER));
+            mul(xor(mixed, shift_right::<24>(mixed)), splat(MULTIPLIER))
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn step(hash: Vector, block: Vector) -> Vector {
+            xor(mul(hash, splat(MULTIPLIER)), mixed(block))
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn avalanche(hash: Vector) -> Vector {
+            let hash = mul(xor(hash, shift_right::<13>(hash)), splat(MULTIPLIER));
+            xor(hash, shift_right::<15>(hash))
+        }
+
+        /// Keys that are all `length` bytes long.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn of_one_length(group: &impl Group<LANES>, length: usize) -> Vector {
+            #[expect(clippy::cast_possible_truncation, reason = "a group's lengths fit into 31 bits")]
+            let mut hash = splat(SEED ^ length as u32);
+            if let Some(words) = words_of_short(group) {
+                return in_order(avalanche(rest(hash, words, length)));
+            }
+            let mut at = 0;
+            while length - at > LOAD {
+                // SAFETY: each key has as many bytes more.
+                let [first, second, third, fourth] = unsafe { words(|lane| group.start(lane).wrapping_add(at)) };
+                hash = step(step(step(step(hash, first), second), third), fourth);
+                at += LOAD;
+            }
+            // SAFETY: the length, rounded up to whole loads, and one load are not longer than the room of any.
+            let words = unsafe { words(|lane| group.start(lane).wrapping_add(at)) };
+            avalanche(rest(hash, words, length - at))
+        }
+
+        /// The last bytes of keys that all have as many, 16 at most.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn rest(mut hash: Vector, words: [Vector; 4], length: usize) -> Vector {
+            let [first, second, third, fourth] = words;
+            let mut tail = first;
+            if length >= 4 {
+                (hash, tail) = (step(hash, first), second);
+            }
+            if length >= 8 {
+                (hash, tail) = (step(hash, second), third);
+            }
+            if length >= 12 {
+                (hash, tail) = (step(hash, third), fourth);
+            }
+            if length >= 16 {
+                hash = step(hash, fourth);
+            }
+            if length % 4 == 0 {
+                return hash;
+            }
+            let of_the_key = splat((1 << (8 * (length % 4))) - 1);
+            mul(xor(hash, and(tail, of_the_key)), splat(MULTIPLIER))
+        }
+
+        /// Keys of any lengths, `longest` being the greatest: all lanes go on to its end. Each step waits for the one
+        /// before, so that a processor is busier with several groups than with one.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn of_any_lengths(
+            groups: &[impl Group<LANES>; GROUPS],
+            lengths: [Vector; GROUPS],
+            longest: usize,
+        ) -> [Vector; GROUPS] {
+            let mut states = lengths.map(|lengths| begun(lengths));
+            let mut at = 0;
+            while at < longest {
+                let words: [[Vector; 4]; GROUPS] = std::array::from_fn(|group| {
+                    // SAFETY: the longest key, rounded up to whole loads, is not longer than the room of any.
+                    unsafe { words(|lane| groups[group].start(lane).wrapping_add(at)) }
+                });
+                states = std::array::from_fn(|group| {
+                    let [first, second, ..] = words[group];
+                    went_on(went_on(states[group], first), second)
+                });
+                if longest - at > LOAD / 2 {
+                    states = std::array::from_fn(|group| {
+                        let [.., third, fourth] = words[group];
+                        went_on(went_on(states[group], third), fourth)
+                    });
+                }
+                at += LOAD;
+            }
+            states.map(|state| ended(state))
+        }
+
+        /// Keys on their way: the hashes as they would be if every key went on, and of each key that has come to the
+        /// end of its whole blocks the hash that it had there, with the bytes that remain of it.
+        #[derive(Clone, Copy)]
+        struct State {
+            hash: Vector,
+            kept: Vector,
+            /// How many blocks are through.
+            block: Vector,
+            /// How many whole blocks each key has.
+            blocks: Vector,
+            /// How many bytes remain of each key, and which of a word's bits they are.
+            remaining: Vector,
+            of_the_key: Vector,
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn begun(lengths: Vector) -> State {
+            let remaining = and(lengths, splat(3));
+            State {
+                hash: xor(splat(SEED), lengths),
+                kept: splat(0),
+                block: splat(0),
+                blocks: shift_right::<2>(lengths),
+                remaining,
+                of_the_key: sub(powers_of_two(mul(remaining, splat(8))), splat(1)),
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn went_on(state: State, word: Vector) -> State {
+            let with_rest = xor(state.hash, and(word, state.of_the_key));
+            State {
+                hash: step(state.hash, word),
+                kept: where_equal(state.blocks, state.block, with_rest, state.kept),
+                block: add(state.block, splat(1)),
+                ..state
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn ended(state: State) -> Vector {
+            // Keys that end with a whole block may have come to its end only now.
+            let kept = where_equal(state.blocks, state.block, state.hash, state.kept);
+            let multiplied = mul(kept, splat(MULTIPLIER));
+            avalanche(where_equal(state.remaining, splat(0), kept, multiplied))
+        }
+
+        /// How long the keys of a group are, `None` where they are not in order.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn lengths_of(group: &impl Group<LANES>) -> Option<Vector> {
+            let (offsets, skip, data) = match group.lengths() {
+                Lengths::One(length) => return Some(splat(length.cast_unsigned())),
+                Lengths::Each(lengths) => return Some(load(lengths)),
+                Lengths::Between { offsets, skip, data } => (offsets, skip, data),
+            };
+            let (from, to, last) = match offsets {
+                Places::Narrow(offsets) => {
+                    (load(&offsets[..LANES]), load(&offsets[1..=LANES]), i64::from(offsets[LANES]))
+                }
+                Places::Wide(offsets) => {
+                    let first = offsets[0];
+                    let (from, to) = (distances(&offsets[..LANES], first)?, distances(&offsets[1..=LANES], first)?);
+                    (from, to, if first < 0 { first } else { offsets[LANES] })
+                }
+            };
+            let whole = sub(to, from);
+            let lengths = sub(whole, splat(skip.cast_unsigned()));
+            let rise = !any_negative(or(or(from, to), or(whole, lengths)));
+            (rise && usize::try_from(last).is_ok_and(|last| last <= data)).then_some(lengths)
+        }
+
+        /// The hashes of the keys from a row on, `None` where their lengths are not in order, where one of them begins too
+        /// close to its buffer's end, and where one is so long that the others would wait for it.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn of_groups<'a, K: Keys<'a>>(keys: &K, row: usize) -> Option<[Vector; GROUPS]> {
+            /// A key may well be longer than all others while it is not longer than this.
+            const ALONE: usize = 256;
+            let groups: [K::Group<LANES>; GROUPS] = [$(keys.group(row + $group * LANES)?),+];
+            let mut lengths = [splat(0); GROUPS];
+            let (mut longest, mut room, mut span) = (0, usize::MAX, 0_usize);
+            for (lengths, group) in lengths.iter_mut().zip(&groups) {
+                *lengths = lengths_of(group)?;
+                longest = longest.max(bytes(maximum(*lengths)));
+                room = room.min(group.room());
+                span = span.saturating_add(group.span());
+                look_ahead(group);
+            }
+            if longest.next_multiple_of(LOAD).max(FOUR) > room {
+                return None;
+            }
+            let first = splat(first(lengths[0]));
+            if lengths.iter().all(|lengths| are_equal(*lengths, first)) {
+                return Some(groups.map(|group| of_one_length(&group, longest)));
+            }
+            if longest > ALONE && longest > span / 4 {
+                return None;
+            }
+            Some(of_any_lengths(&groups, lengths, longest))
+        }
+
+        /// [`super::Lanes::hash`] by these lanes.
+        #[target_feature(enable = $features)]
+        fn of_rows<'a, K: Keys<'a>>(
+            keys: &K,
+            rows: Range<usize>,
+            validity: Option<Validity<'_>>,
+            finish: Finish,
+            answers: &mut Vec<i32>,
+        ) -> Result<(), usize> {
+            const ROWS: usize = GROUPS * LANES;
+            let mut row = rows.start;
+            while rows.end - row >= ROWS {
+                if let Some(hashes) = of_groups(keys, row) {
+                    for (group, hash) in hashes.into_iter().enumerate() {
+                        answer(hash, row + group * LANES, validity, finish, answers);
+                    }
+                } else {
+                    super::scalar(keys, row..row + ROWS, validity, finish, answers)?;
+                }
+                row += ROWS;
+            }
+            super::scalar(keys, row..rows.end, validity, finish, answers)
+        }
+
+        /// Appends what becomes of the hashes of a group's rows.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn answer(
+            hash: Vector,
+            row: usize,
+            validity: Option<Validity<'_>>,
+            finish: Finish,
+            answers: &mut Vec<i32>,
+        ) {
+            let mut answer = store(match finish {
+                Finish::Hash => hash,
+                Finish::Partition(n) => remainder(and(hash, splat(TO_POSITIVE)), n),
+            });
+            if let Some(validity) = validity {
+                validity.clear(row, &mut answer);
+            }
+            answers.extend_from_slice(&answer);
+        }
+
+        /// Has the bytes fetched that come some groups later: the processor's own guess is late where keys are long.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn look_ahead(group: &impl Group<LANES>) {
+            const LINE: usize = 64;
+            const AHEAD: usize = 2048;
+            let later = group.start(0).wrapping_add(group.span() + AHEAD);
+            for at in (0..group.span()).step_by(LINE) {
+                // Nothing is read: an address that is nowhere is passed over.
+                _mm_prefetch::<_MM_HINT_T0>(later.wrapping_add(at).cast());
+            }
+        }
+    };
+}

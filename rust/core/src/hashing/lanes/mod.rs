@@ -1,0 +1,122 @@
+//! Kafka's murmur2 over many keys at once, by the widest lanes that the processor has; the project's only unsafe code.
+//!
+//! A register holds the hashes of as many keys as it has lanes, and each step is taken by all of them: 8 with AVX2,
+//! 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded 16 at a time
+//! from where the keys lie, past a key's end too but never past its buffer's: keys that lie so close to it, the rows
+//! that fill no register and any other processor's go the scalar way, one key after the other.
+
+#![expect(
+    unsafe_code,
+    reason = "vectors are loaded from where keys lie, by functions that a processor may lack"
+)]
+
+mod divisor;
+mod group;
+mod keys;
+
+#[cfg(target_arch = "x86_64")]
+#[macro_use]
+mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use std::ops::Range;
+
+use divisor::Divisor;
+pub(crate) use keys::{Fixed, Keys, Offset, Offsets, Validity, Views};
+
+use super::{Partitions, murmur2, to_positive};
+
+/// What becomes of a hash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Finish {
+    /// It is the answer.
+    Hash,
+    /// `toPositive(hash) % n` is.
+    Partition(Divisor),
+}
+
+impl Finish {
+    /// The step from a hash to one of `n` partitions.
+    pub(crate) fn partition(n: Partitions) -> Self {
+        Self::Partition(Divisor::new(n))
+    }
+
+    /// The answer for one key, the scalar way.
+    #[inline]
+    fn of(self, key: &[u8]) -> i32 {
+        let hash = murmur2(key);
+        match self {
+            Self::Hash => hash,
+            Self::Partition(n) => n.remainder(to_positive(hash)).cast_signed(),
+        }
+    }
+}
+
+/// The ways to hash many keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// One key after the other.
+    Scalar,
+    /// 8 keys at once.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Here),
+    /// 16 keys at once.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Here),
+}
+
+impl Lanes {
+    /// The widest that this processor has.
+    pub(crate) fn widest() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let wide = avx512::Here::look().map(Self::Avx512);
+            wide.or_else(|| avx2::Here::look().map(Self::Avx2)).unwrap_or(Self::Scalar)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Self::Scalar
+    }
+
+    /// Appends to `answers` one for each key of `rows`, 0 where `validity` says that there is none.
+    ///
+    /// # Errors
+    /// The first row whose key lies outside of its buffer.
+    pub(crate) fn hash<'a, K: Keys<'a>>(
+        self,
+        keys: &K,
+        rows: Range<usize>,
+        validity: Option<Validity<'_>>,
+        finish: Finish,
+        answers: &mut Vec<i32>,
+    ) -> Result<(), usize> {
+        match self {
+            Self::Scalar => scalar(keys, rows, validity, finish, answers),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(here) => avx2::hash(here, keys, rows, validity, finish, answers),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(here) => avx512::hash(here, keys, rows, validity, finish, answers),
+        }
+    }
+}
+
+/// One key after the other.
+#[inline]
+fn scalar<'a, K: Keys<'a>>(
+    keys: &K,
+    rows: Range<usize>,
+    validity: Option<Validity<'_>>,
+    finish: Finish,
+    answers: &mut Vec<i32>,
+) -> Result<(), usize> {
+    for row in rows {
+        let is_valid = validity.is_none_or(|validity| validity.is_valid(row));
+        answers.push(if is_valid { finish.of(keys.key(row).ok_or(row)?) } else { 0 });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
