@@ -41,8 +41,10 @@ def murmur2(keys: None, *, key_type: str | None = None) -> None: ...
 @overload
 def murmur2(keys: Key, *, key_type: str | None = None) -> int: ...
 @overload
-def murmur2(keys: Column, *, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
-def murmur2(keys: Any, *, key_type: str | None = None) -> Any:
+def murmur2(
+    keys: Column, *, key_type: str | None = None, threads: SupportsIndex = 1
+) -> pa.Array | pa.ChunkedArray: ...
+def murmur2(keys: Any, *, key_type: str | None = None, threads: SupportsIndex = 1) -> Any:
     """Kafka's murmur2 of each key, as Java's signed 32-bit int.
 
     Source: `org.apache.kafka.common.utils.Utils.murmur2`, the same from 0.8.2 to 4.4.0.
@@ -51,6 +53,7 @@ def murmur2(keys: Any, *, key_type: str | None = None) -> Any:
         keys: A column of text, binary or, under a `java:` key type, numbers; see `partition_for_key`. Or one
             key.
         key_type: How a value becomes key bytes; see `encode`.
+        threads: How many may work on a column; see `partition_for_key`.
 
     Returns:
         An int32 column as long as `keys`, null where the key is null; a ChunkedArray where `keys` came in
@@ -70,7 +73,7 @@ def murmur2(keys: Any, *, key_type: str | None = None) -> Any:
     if is_single(keys):
         key = _single_bytes(keys, key_type)
         return None if key is None else _core.murmur2_of_bytes(key)
-    return _core.murmur2(as_column(keys, key_type), key_type)
+    return _core.murmur2(as_column(keys, key_type), key_type, threads)
 
 
 @overload
@@ -87,9 +90,16 @@ def partition_for_key(
 ) -> int | None: ...
 @overload
 def partition_for_key(
-    keys: Column, n: SupportsIndex, client: str = "java", key_type: str | None = None
+    keys: Column,
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    threads: SupportsIndex = 1,
 ) -> pa.Array | pa.ChunkedArray: ...
-def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | None = None) -> Any:
+def partition_for_key(
+    keys: Any, n: Any, client: str = "java", key_type: str | None = None, *, threads: SupportsIndex = 1
+) -> Any:
     """The partition that a client's producer gives a record with each key.
 
     For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
@@ -106,6 +116,8 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `encode`.
+        threads: How many may work on a column, each chunk of more than 1,000,000 rows cut into pieces. A key
+            type that makes key bytes anew makes them in one thread.
 
     Returns:
         An int32 column as long as `keys`, null where the client does not go by the key, sharing the keys'
@@ -114,7 +126,7 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
-        PartwrightError: `n` out of range, an unknown client or key type; with its row, a value that does not
+        PartwrightError: `n` or `threads` out of range, an unknown client or key type; with its row, a value that does not
             fit, and a key to which `java:string-hash` itself gives a negative partition.
 
     Examples:
@@ -132,7 +144,7 @@ def partition_for_key(keys: Any, n: Any, client: str = "java", key_type: str | N
     _core.check(n, client, key_type)
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
-    return _core.partition_for_key(as_column(keys, key_type), n, client, key_type)
+    return _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
 
 
 @overload

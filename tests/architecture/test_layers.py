@@ -110,7 +110,9 @@ def test_only_the_lanes_are_unsafe() -> None:
     for path in lanes:
         text = path.read_text(encoding="utf-8")
         if path.name != "tests.rs":
-            assert len(re.findall(r"\bunsafe (?:\{|impl)", text)) == len(re.findall(r"(?i)// SAFETY:", text)), path
+            assert len(re.findall(r"\bunsafe (?:\{|impl)", text)) == len(
+                re.findall(r"(?i)// SAFETY:", text)
+            ), path
 
 
 # Python.

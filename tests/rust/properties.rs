@@ -18,7 +18,7 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
-use partwright_core::columnar::{self, KeyColumn};
+use partwright_core::columnar::{self, Job, KeyColumn, Workers};
 use partwright_core::hashing::{
     Client, KeyType, Partitions, murmur2, partition_for_key, serializer, to_positive,
 };
@@ -675,3 +675,31 @@ const _: fn() = || {
     fn shared<T: Send + Sync>() {}
     shared::<KeyColumn>();
 };
+
+/// Workers that cut finely, and begin with the last piece.
+struct Backwards(usize);
+
+impl Workers for Backwards {
+    fn pieces(&self, _: usize) -> usize {
+        self.0
+    }
+
+    fn work(&self, jobs: Vec<Job<'_>>) {
+        jobs.into_iter().rev().for_each(|job| job());
+    }
+}
+
+proptest! {
+    #[test]
+    fn pieces_are_the_whole(keys in keys(), pieces in 0_usize..70, n in count(), hashes in any::<bool>()) {
+        let n = Partitions::new(n)?;
+        let client: Client = if hashes { Client::JAVA } else { "sarama".parse()? };
+        for (_, column) in binary_layouts(&keys)? {
+            let whole = columnar::partition_for_key(&column, n, client, None)?;
+            let cut = columnar::partition_for_key_by(&Backwards(pieces), &column, n, client, None)?;
+            prop_assert_eq!(whole, cut);
+            let cut = columnar::murmur2_by(&Backwards(pieces), &column, None)?;
+            prop_assert_eq!(columnar::murmur2(&column, None)?, cut);
+        }
+    }
+}

@@ -28,6 +28,22 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     }
 }
 
+/// How many threads may work: a whole number from 1 on.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let number =
+            if given.is_instance_of::<pyo3::types::PyBool>() { None } else { given.extract::<usize>().ok() };
+        number.filter(|number| *number > 0).map(Self).ok_or_else(|| {
+            refusal(format!("the number of threads must be a whole number from 1 on, not {}", shown(given)))
+        })
+    }
+}
+
 /// A client profile by its name.
 #[derive(Clone, Copy)]
 pub(crate) struct Client(pub(crate) hashing::Client);

@@ -3,34 +3,36 @@
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
 
-use crate::arguments::{Client, Count, Encoding};
+use crate::arguments::{Client, Count, Encoding, Threads};
 use crate::arrow::Column;
 use crate::error::BoundaryError;
 
 /// murmur2 of each key.
 #[pyfunction]
-#[pyo3(signature = (keys, key_type=None))]
+#[pyo3(signature = (keys, key_type=None, threads=Threads(1)))]
 pub(crate) fn murmur2(
     py: Python<'_>,
     keys: Column,
     key_type: Option<Encoding>,
+    threads: Threads,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
-    keys.map(py, key_type, |keys| columnar::murmur2(keys, key_type))
+    keys.map(py, key_type, |keys| columnar::murmur2_by(&threads, keys, key_type))
 }
 
 /// The partition of each key.
 #[pyfunction]
-#[pyo3(signature = (keys, n, client, key_type=None))]
+#[pyo3(signature = (keys, n, client, key_type=None, threads=Threads(1)))]
 pub(crate) fn partition_for_key(
     py: Python<'_>,
     keys: Column,
     n: Count,
     client: Client,
     key_type: Option<Encoding>,
+    threads: Threads,
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
-    keys.map(py, key_type, |keys| columnar::partition_for_key(keys, n.0, client.0, key_type))
+    keys.map(py, key_type, |keys| columnar::partition_for_key_by(&threads, keys, n.0, client.0, key_type))
 }
 
 /// The key bytes of each value.

@@ -6,6 +6,7 @@ mod assignment;
 mod error;
 mod hashing;
 mod lists;
+mod threads;
 
 /// The list of what Python can call; the prose is in the Python wrappers.
 #[pyo3::pymodule]

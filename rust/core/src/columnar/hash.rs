@@ -5,6 +5,7 @@ use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 
 use super::keys::key_column;
 use super::layout::{Each, KeyColumn};
+use super::workers::{Alone, Workers};
 use crate::hashing::lanes::Finish;
 use crate::hashing::{Client, KeyType, Keyless, Partitions, Rule};
 use crate::{Error, Result};
@@ -22,7 +23,15 @@ use crate::{Error, Result};
 /// # Errors
 /// Those of [`key_column`], and [`crate::Error::Malformed`].
 pub fn murmur2(keys: &dyn Array, key_type: Option<KeyType>) -> Result<Int32Array> {
-    key_column(keys, key_type)?.map(&Finish::Hash)
+    murmur2_by(&Alone, keys, key_type)
+}
+
+/// The same, done by `workers`.
+///
+/// # Errors
+/// Those of [`murmur2`].
+pub fn murmur2_by(workers: &dyn Workers, keys: &dyn Array, key_type: Option<KeyType>) -> Result<Int32Array> {
+    key_column(keys, key_type)?.map(&Finish::Hash, workers)
 }
 
 /// The partition that `client` gives each key among `n`, null where it goes by something else than the key.
@@ -48,18 +57,32 @@ pub fn partition_for_key(
     client: Client,
     key_type: Option<KeyType>,
 ) -> Result<Int32Array> {
+    partition_for_key_by(&Alone, keys, n, client, key_type)
+}
+
+/// The same, done by `workers`.
+///
+/// # Errors
+/// Those of [`partition_for_key`].
+pub fn partition_for_key_by(
+    workers: &dyn Workers,
+    keys: &dyn Array,
+    n: Partitions,
+    client: Client,
+    key_type: Option<KeyType>,
+) -> Result<Int32Array> {
     client.check_key_type(key_type)?;
     let keys = key_column(keys, key_type)?;
     let rule = client.profile().rule;
     // An arm each, so that each rule is compiled into a loop of its own.
     let placed = match rule {
-        Rule::Murmur2 => keys.map(&Finish::partition(n)),
-        Rule::Crc32 => keys.map(&Each(|key: &[u8]| Rule::Crc32.partition(key, n))),
-        Rule::Fnv1a => keys.map(&Each(|key: &[u8]| Rule::Fnv1a.partition(key, n))),
-        Rule::Fnv1aReference => keys.map(&Each(|key: &[u8]| Rule::Fnv1aReference.partition(key, n))),
-        Rule::KafkajsLegacy => keys.map(&Each(|key: &[u8]| Rule::KafkajsLegacy.partition(key, n))),
+        Rule::Murmur2 => keys.map(&Finish::partition(n), workers),
+        Rule::Crc32 => keys.map(&Each(|key: &[u8]| Rule::Crc32.partition(key, n)), workers),
+        Rule::Fnv1a => keys.map(&Each(|key: &[u8]| Rule::Fnv1a.partition(key, n)), workers),
+        Rule::Fnv1aReference => keys.map(&Each(|key: &[u8]| Rule::Fnv1aReference.partition(key, n)), workers),
+        Rule::KafkajsLegacy => keys.map(&Each(|key: &[u8]| Rule::KafkajsLegacy.partition(key, n)), workers),
         Rule::StringHash => {
-            let placed = keys.map(&Each(|key: &[u8]| Rule::StringHash.partition(key, n)))?;
+            let placed = keys.map(&Each(|key: &[u8]| Rule::StringHash.partition(key, n)), workers)?;
             refuse_negative(&keys, n, &placed)?;
             Ok(placed)
         }

@@ -1,10 +1,15 @@
 //! A column of key bytes by how they lie in memory: six layouts stand for every type of key column.
 
+use std::ops::Range;
+
 use arrow_array::{Array, ArrayRef, Int32Array, downcast_integer_array};
 use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use super::type_name::type_name;
-use crate::hashing::lanes::{Finish, Fixed, Keys, Lanes, Offset, Offsets, Validity, Views};
+use super::workers::{Job, Workers};
+use crate::hashing::lanes::{
+    Finish, Fixed, Keys, Lanes, Offset, Offsets, Slots, Validity, Views, each, filled,
+};
 use crate::{Error, Result};
 
 /// The key bytes of a column, row by row, without a copy of them where the column's own bytes are the key's.
@@ -63,29 +68,45 @@ impl KeyColumn {
     ///
     /// # Errors
     /// [`Error::Malformed`] where the column's offsets point outside of its data, [`Error::Memory`].
-    pub(super) fn map<M: Map>(&self, map: &M) -> Result<Int32Array> {
+    pub(super) fn map<M: Map>(&self, map: &M, workers: &dyn Workers) -> Result<Int32Array> {
         match &self.layout {
             Layout::Null => {
                 // Asked for first: where Arrow itself gets no memory, it ends the process.
                 drop(room::<i32>(self.rows)?);
                 Ok(Int32Array::new_null(self.rows))
             }
-            Layout::Offsets(offsets, data) => self.fill(map, &self.between(offsets, data)),
-            Layout::LargeOffsets(offsets, data) => self.fill(map, &self.between(offsets, data)),
-            Layout::Views(views, buffers) => self.fill(map, &self.viewed(views, buffers)),
-            Layout::Fixed(width, data) => self.fill(map, &self.fixed(*width, data)),
-            Layout::Dictionary(indices, values) => self.look_up(indices, &values.map(map)?),
+            Layout::Offsets(offsets, data) => self.fill(map, workers, &self.between(offsets, data)),
+            Layout::LargeOffsets(offsets, data) => self.fill(map, workers, &self.between(offsets, data)),
+            Layout::Views(views, buffers) => self.fill(map, workers, &self.viewed(views, buffers)),
+            Layout::Fixed(width, data) => self.fill(map, workers, &self.fixed(*width, data)),
+            Layout::Dictionary(indices, values) => self.look_up(indices, &values.map(map, workers)?),
         }
     }
 
-    fn fill<'a, M: Map, K: Keys<'a>>(&self, map: &M, keys: &K) -> Result<Int32Array> {
-        let mut results = room(self.rows)?;
+    fn fill<'a, M: Map, K: Keys<'a>>(&self, map: &M, workers: &dyn Workers, keys: &K) -> Result<Int32Array> {
+        let results = room(self.rows)?;
         let validity = self.nulls.as_ref().map(|nulls| {
             let bits = nulls.inner();
             Validity { bits: bits.values(), offset: bits.offset() }
         });
-        // What stands under a null is not looked at: Arrow lets it be anything.
-        map.map(keys, self.rows, validity, &mut results).map_err(|row| Error::Malformed { row })?;
+        let piece = self.rows.div_ceil(workers.pieces(self.rows).max(1));
+        let (mut broken, mut all_broken) = (None, Vec::new());
+        let filled = filled(results, self.rows, piece, |pieces| {
+            // What stands under a null is not looked at: Arrow lets it be anything.
+            if let [whole] = pieces {
+                broken = map.map(keys, 0..self.rows, validity, whole).err();
+                return;
+            }
+            all_broken.resize(pieces.len(), None);
+            let jobs = pieces.iter_mut().zip(&mut all_broken).enumerate().map(|(number, (slots, broken))| {
+                let rows = number * piece..self.rows.min((number + 1) * piece);
+                Box::new(move || *broken = map.map(keys, rows, validity, slots).err()) as Job<'_>
+            });
+            workers.work(jobs.collect());
+        });
+        // The pieces are in the order of the rows.
+        let row = broken.or_else(|| all_broken.into_iter().flatten().next());
+        let results = filled.filter(|_| row.is_none()).ok_or(Error::Malformed { row: row.unwrap_or(0) })?;
         Ok(Int32Array::new(results.into(), self.nulls.clone()))
     }
 
@@ -154,36 +175,32 @@ impl KeyColumn {
 }
 
 /// A way from keys to results.
-pub(super) trait Map {
-    /// Appends to `results` one for each of `rows`, anything where `validity` says that there is no key.
+pub(super) trait Map: Sync {
+    /// Gives `results` one for each of `rows`, 0 where `validity` says that there is no key.
     ///
     /// # Errors
     /// The first row whose key lies outside of its buffer.
     fn map<'a, K: Keys<'a>>(
         &self,
         keys: &K,
-        rows: usize,
+        rows: Range<usize>,
         validity: Option<Validity<'_>>,
-        results: &mut Vec<i32>,
+        results: &mut Slots<'_>,
     ) -> std::result::Result<(), usize>;
 }
 
 /// A rule for one key after the other.
 pub(super) struct Each<F>(pub(super) F);
 
-impl<F: Fn(&[u8]) -> i32> Map for Each<F> {
+impl<F: Fn(&[u8]) -> i32 + Sync> Map for Each<F> {
     fn map<'a, K: Keys<'a>>(
         &self,
         keys: &K,
-        rows: usize,
+        rows: Range<usize>,
         validity: Option<Validity<'_>>,
-        results: &mut Vec<i32>,
+        results: &mut Slots<'_>,
     ) -> std::result::Result<(), usize> {
-        for row in 0..rows {
-            let is_valid = validity.is_none_or(|validity| validity.is_valid(row));
-            results.push(if is_valid { (self.0)(keys.key(row).ok_or(row)?) } else { 0 });
-        }
-        Ok(())
+        each(keys, rows, validity, &self.0, results)
     }
 }
 
@@ -192,11 +209,11 @@ impl Map for Finish {
     fn map<'a, K: Keys<'a>>(
         &self,
         keys: &K,
-        rows: usize,
+        rows: Range<usize>,
         validity: Option<Validity<'_>>,
-        results: &mut Vec<i32>,
+        results: &mut Slots<'_>,
     ) -> std::result::Result<(), usize> {
-        Lanes::widest().hash(keys, 0..rows, validity, *self, results)
+        Lanes::widest().hash(keys, rows, validity, *self, results)
     }
 }
 

@@ -18,9 +18,11 @@ mod hash;
 mod keys;
 mod layout;
 mod type_name;
+mod workers;
 
 pub use encode::encode;
 pub use groups::{assign, list_column};
-pub use hash::{murmur2, partition_for_key};
+pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};
 pub use keys::key_column;
 pub use layout::KeyColumn;
+pub use workers::{Alone, Job, Workers};

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::divisor::Divisor;
 use super::group::{FOUR, Group, LOAD, Lengths, Places, bytes};
-use super::{Finish, Keys, Validity};
+use super::{Finish, Keys, Slots, Validity};
 use crate::hashing::TO_POSITIVE;
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
 
@@ -36,7 +36,7 @@ pub(super) fn hash<'a, K: Keys<'a>>(
     rows: Range<usize>,
     validity: Option<Validity<'_>>,
     finish: Finish,
-    answers: &mut Vec<i32>,
+    answers: &mut Slots<'_>,
 ) -> Result<(), usize> {
     // SAFETY: the processor has been asked.
     unsafe { of_rows(keys, rows, validity, finish, answers) }

@@ -220,7 +220,7 @@ macro_rules! kernel {
             rows: Range<usize>,
             validity: Option<Validity<'_>>,
             finish: Finish,
-            answers: &mut Vec<i32>,
+            answers: &mut Slots<'_>,
         ) -> Result<(), usize> {
             const ROWS: usize = GROUPS * LANES;
             let mut row = rows.start;
@@ -237,7 +237,7 @@ macro_rules! kernel {
             super::scalar(keys, row..rows.end, validity, finish, answers)
         }
 
-        /// Appends what becomes of the hashes of a group's rows.
+        /// Gives what becomes of the hashes of a group's rows.
         #[target_feature(enable = $features)]
         #[inline]
         fn answer(
@@ -245,7 +245,7 @@ macro_rules! kernel {
             row: usize,
             validity: Option<Validity<'_>>,
             finish: Finish,
-            answers: &mut Vec<i32>,
+            answers: &mut Slots<'_>,
         ) {
             let mut answer = store(match finish {
                 Finish::Hash => hash,
@@ -254,7 +254,7 @@ macro_rules! kernel {
             if let Some(validity) = validity {
                 validity.clear(row, &mut answer);
             }
-            answers.extend_from_slice(&answer);
+            answers.extend(&answer);
         }
 
         /// Has the bytes fetched that come some groups later: the processor's own guess is late where keys are long.

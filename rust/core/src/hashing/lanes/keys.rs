@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::group::{Apart, Even, Group, InARow, Places};
 
 /// Keys by row, all that a kernel knows of a column.
-pub(crate) trait Keys<'a> {
+pub(crate) trait Keys<'a>: Sync {
     /// What `L` of them are to a kernel.
     type Group<const L: usize>: Group<L>;
 
@@ -25,7 +25,7 @@ pub(crate) struct Validity<'a> {
 
 impl Validity<'_> {
     #[inline]
-    pub(crate) fn is_valid(self, row: usize) -> bool {
+    pub(super) fn is_valid(self, row: usize) -> bool {
         let bit = self.offset + row;
         self.bits.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
@@ -47,7 +47,7 @@ impl Validity<'_> {
 }
 
 /// A place in a buffer as Arrow writes it, which may be negative in a broken column.
-pub(crate) trait Offset: Copy + Into<i64> {
+pub(crate) trait Offset: Copy + Into<i64> + Sync {
     /// Some of them, by their width.
     fn places(offsets: &[Self]) -> Places<'_>;
 
@@ -137,7 +137,7 @@ pub(crate) struct Views<'a, B> {
 const VIEW: usize = 16;
 const INLINE: usize = 12;
 
-impl<'a, B: Deref<Target = [u8]>> Views<'a, B> {
+impl<'a, B: Deref<Target = [u8]> + Sync> Views<'a, B> {
     /// What can be read from a key's first byte on, and the key's length.
     #[inline]
     fn window(&self, row: usize) -> Option<(&'a [u8], usize)> {
@@ -157,7 +157,7 @@ impl<'a, B: Deref<Target = [u8]>> Views<'a, B> {
     }
 }
 
-impl<'a, B: Deref<Target = [u8]>> Keys<'a> for Views<'a, B> {
+impl<'a, B: Deref<Target = [u8]> + Sync> Keys<'a> for Views<'a, B> {
     type Group<const L: usize> = Apart<'a, L>;
 
     #[inline]

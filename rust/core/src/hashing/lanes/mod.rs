@@ -10,6 +10,7 @@
     reason = "vectors are loaded from where keys lie, by functions that a processor may lack"
 )]
 
+mod answers;
 mod divisor;
 mod group;
 mod keys;
@@ -24,6 +25,7 @@ mod avx512;
 
 use std::ops::Range;
 
+pub(crate) use answers::{Slots, filled};
 use divisor::Divisor;
 pub(crate) use keys::{Fixed, Keys, Offset, Offsets, Validity, Views};
 
@@ -80,7 +82,7 @@ impl Lanes {
         Self::Scalar
     }
 
-    /// Appends to `answers` one for each key of `rows`, 0 where `validity` says that there is none.
+    /// Gives `answers` one for each key of `rows`, 0 where `validity` says that there is none.
     ///
     /// # Errors
     /// The first row whose key lies outside of its buffer.
@@ -90,7 +92,7 @@ impl Lanes {
         rows: Range<usize>,
         validity: Option<Validity<'_>>,
         finish: Finish,
-        answers: &mut Vec<i32>,
+        answers: &mut Slots<'_>,
     ) -> Result<(), usize> {
         match self {
             Self::Scalar => scalar(keys, rows, validity, finish, answers),
@@ -103,17 +105,31 @@ impl Lanes {
 }
 
 /// One key after the other.
-#[inline]
 fn scalar<'a, K: Keys<'a>>(
     keys: &K,
     rows: Range<usize>,
     validity: Option<Validity<'_>>,
     finish: Finish,
-    answers: &mut Vec<i32>,
+    answers: &mut Slots<'_>,
+) -> Result<(), usize> {
+    each(keys, rows, validity, |key| finish.of(key), answers)
+}
+
+/// Gives `answers` what `rule` says of each key of `rows`, 0 where `validity` says that there is none.
+///
+/// # Errors
+/// The first row whose key lies outside of its buffer.
+#[inline]
+pub(crate) fn each<'a, K: Keys<'a>>(
+    keys: &K,
+    rows: Range<usize>,
+    validity: Option<Validity<'_>>,
+    rule: impl Fn(&[u8]) -> i32,
+    answers: &mut Slots<'_>,
 ) -> Result<(), usize> {
     for row in rows {
         let is_valid = validity.is_none_or(|validity| validity.is_valid(row));
-        answers.push(if is_valid { finish.of(keys.key(row).ok_or(row)?) } else { 0 });
+        answers.push(if is_valid { rule(keys.key(row).ok_or(row)?) } else { 0 });
     }
     Ok(())
 }

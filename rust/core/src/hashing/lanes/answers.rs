@@ -1,0 +1,59 @@
+//! Where answers go: memory that nobody has written yet, in pieces that may be filled at the same time.
+
+use std::mem::MaybeUninit;
+use std::slice::IterMut;
+
+/// Places for so many answers, each written once, from the first on.
+pub(crate) struct Slots<'a>(IterMut<'a, MaybeUninit<i32>>);
+
+impl Slots<'_> {
+    /// One answer more; nothing where no place is left.
+    #[inline]
+    pub(crate) fn push(&mut self, answer: i32) {
+        if let Some(slot) = self.0.next() {
+            slot.write(answer);
+        }
+    }
+
+    #[inline]
+    pub(super) fn extend<const L: usize>(&mut self, answers: &[i32; L]) {
+        let slots = std::mem::take(&mut self.0).into_slice();
+        let (now, later) = slots.split_at_mut(L.min(slots.len()));
+        for (slot, answer) in now.iter_mut().zip(answers) {
+            slot.write(*answer);
+        }
+        self.0 = later.iter_mut();
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+/// Has `fill` write as many answers as `empty` has room for, into pieces of `piece` of them, the last one smaller;
+/// `None` where it left a place free.
+pub(crate) fn filled(
+    mut empty: Vec<i32>,
+    rows: usize,
+    piece: usize,
+    fill: impl FnOnce(&mut [Slots<'_>]),
+) -> Option<Vec<i32>> {
+    empty.clear();
+    let slots = empty.spare_capacity_mut().get_mut(..rows)?;
+    let is_full = if piece < rows {
+        let mut pieces: Vec<Slots<'_>> =
+            slots.chunks_mut(piece.max(1)).map(|slots| Slots(slots.iter_mut())).collect();
+        fill(&mut pieces);
+        pieces.iter().all(Slots::is_full)
+    } else {
+        let mut whole = Slots(slots.iter_mut());
+        fill(std::slice::from_mut(&mut whole));
+        whole.is_full()
+    };
+    if !is_full {
+        return None;
+    }
+    // SAFETY: each of so many places has been written, as a piece counts them, and they are within the capacity.
+    unsafe { empty.set_len(rows) };
+    Some(empty)
+}
