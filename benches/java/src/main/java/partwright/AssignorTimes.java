@@ -7,10 +7,13 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupAssignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupSubscription;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
 import org.apache.kafka.common.Cluster;
@@ -28,7 +31,8 @@ public final class AssignorTimes {
     private final Map<String, Subscription> subscriptions;
     private final Cluster cluster;
 
-    private AssignorTimes(JsonNode group) {
+    /** Takes a group as {@link Groups} reads it. */
+    public AssignorTimes(JsonNode group) {
         this.group = group;
         this.subscriptions = AssignorAnswers.subscriptions(group);
         this.cluster = Groups.cluster(group);
@@ -40,12 +44,7 @@ public final class AssignorTimes {
         AssignorTimes current = null;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             if (line.isEmpty()) {
-                // An assignor that has answered before remembers a generation: each turn has a new one.
-                ConsumerPartitionAssignor assignor = AssignorAnswers.assignor(current.group);
-                current.rewind();
-                long began = System.nanoTime();
-                current.assign(assignor);
-                System.out.println(System.nanoTime() - began);
+                System.out.println(current.turn());
             } else {
                 current = new AssignorTimes(JSON.readTree(line));
                 System.out.println(current.checksum());
@@ -53,29 +52,52 @@ public final class AssignorTimes {
         }
     }
 
-    /** What members send is read to its end by each turn. */
-    private void rewind() {
+    /** The nanoseconds of one assignment. */
+    private long turn() {
+        ConsumerPartitionAssignor assignor = ready();
+        long began = System.nanoTime();
+        assign(assignor);
+        return System.nanoTime() - began;
+    }
+
+    /** One assignment. */
+    public GroupAssignment assign() {
+        return assign(ready());
+    }
+
+    /** The same by member, in the group's order. */
+    public Map<String, List<TopicPartition>> lists() {
+        Map<String, Assignment> assigned = assign().groupAssignment();
+        Map<String, List<TopicPartition>> lists = new LinkedHashMap<>();
+        for (JsonNode member : group.get("members")) {
+            String id = member.get("id").asText();
+            lists.put(id, assigned.get(id).partitions());
+        }
+        return lists;
+    }
+
+    /** A new assignor, for one that has answered remembers a generation; what members send is read to its end by each. */
+    private ConsumerPartitionAssignor ready() {
         for (Subscription subscription : subscriptions.values()) {
             if (subscription.userData() != null) {
                 subscription.userData().rewind();
             }
         }
+        return AssignorAnswers.assignor(group);
     }
 
-    private Map<String, Assignment> assign(ConsumerPartitionAssignor assignor) {
-        return assignor.assign(cluster, new GroupSubscription(subscriptions)).groupAssignment();
+    private GroupAssignment assign(ConsumerPartitionAssignor assignor) {
+        return assignor.assign(cluster, new GroupSubscription(subscriptions));
     }
 
     private long checksum() {
-        Map<String, Assignment> assigned = assign(AssignorAnswers.assignor(group));
         CRC32 sum = new CRC32();
-        for (JsonNode member : group.get("members")) {
-            String id = member.get("id").asText();
-            for (TopicPartition partition : assigned.get(id).partitions()) {
+        lists().forEach((id, partitions) -> {
+            for (TopicPartition partition : partitions) {
                 String line = id + "\t" + partition.topic() + "\t" + partition.partition() + "\n";
                 sum.update(line.getBytes(StandardCharsets.UTF_8));
             }
-        }
+        });
         return sum.getValue();
     }
 }
