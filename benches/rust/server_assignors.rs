@@ -1,85 +1,162 @@
-//! The broker's assignors on a large group, given in the core what Java's are given: the group behind the door.
+//! Times the broker's assignors, turn by turn with Java's: a group's numbers in, then each empty line is a turn.
+//!
+//! A line `assignor shape event members topics partitions`, such as `uniform equal joins 10000 1000 500`, has the
+//! checksum of the answer for an answer; each empty line after it the nanoseconds of one more assignment. The group is
+//! behind the door, as Java's is in its own objects. `ServerTimes` of `benches/java` talks in the same way, and
+//! `benches/python/assignors.py` with both.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use std::error::Error;
+use std::hint::black_box;
+use std::io::{BufRead, Write, stdin, stdout};
+use std::ops::Range;
+use std::time::Instant;
+
 use partwright_core::assignors::server::{self, Group, Kind};
 use partwright_core::assignors::{Assignment, Given, Lists, TopicId};
 
-const MEMBERS: usize = 10_000;
-const TOPICS: usize = 1_000;
-const PARTITIONS: u32 = 500;
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Which topics each member subscribes to.
-#[derive(Clone, Copy, Debug)]
+const FIFTHS: usize = 5;
+
+/// Which topics each member subscribes to; `ServerGroup.Shape` has the same words.
+#[derive(Clone, Copy)]
 enum Shape {
     Equal,
     /// The first member lacks one topic.
     OneOdd,
-    /// A fifth of the members has a fifth of the topics, the next two, and so on.
-    Buckets,
+    /// A fifth of the members has the first fifth of the topics, the next the first two, and so on.
+    Nested,
+    /// As in Kafka's own benchmark: a fifth of the members has a fifth of the topics, the next the next.
+    Disjoint,
 }
 
-struct Names {
-    topics: Vec<String>,
-    members: Vec<String>,
+struct Question {
+    kind: Kind,
+    shape: Shape,
+    joins: bool,
+    members: usize,
+    partitions: u32,
+    topic_names: Vec<String>,
+    member_names: Vec<String>,
 }
 
-fn given<'a>(names: &'a Names, shape: Shape, before: Option<&Assignment>) -> Given<'a> {
-    let members = if before.is_some() { MEMBERS + 1 } else { MEMBERS };
-    let mut given = Given {
-        topics: names.topics.iter().map(String::as_str).collect(),
-        partitions: vec![PARTITIONS; TOPICS],
-        missing: vec![false; TOPICS],
-        topic_ids: names.topics.iter().map(|name| TopicId::of_name(name)).collect(),
-        members: names.members[..members].iter().map(String::as_str).collect(),
-        instance_ids: vec![None; members],
-        ..Given::default()
-    };
-    for member in 0..members {
-        let topics = match shape {
-            Shape::OneOdd if member == 0 => 1..TOPICS,
-            Shape::Buckets if member < MEMBERS => 0..TOPICS * (member % 5 + 1) / 5,
-            _ => 0..TOPICS,
+fn main() -> Outcome {
+    let mut asked: Option<(Kind, Group)> = None;
+    for line in stdin().lock().lines() {
+        let line = line?;
+        let said = match &asked {
+            Some((kind, group)) if line.is_empty() => {
+                let began = Instant::now();
+                let made = server::assign(*kind, black_box(group))?;
+                let nanos = began.elapsed().as_nanos();
+                drop(black_box(made));
+                nanos.to_string()
+            }
+            _ => {
+                let question = Question::of(&line)?;
+                let group = question.group()?;
+                let sum = question.checksum(&server::assign(question.kind, &group)?)?;
+                asked = Some((question.kind, group));
+                sum.to_string()
+            }
         };
-        given.subscribed.values.extend(topics.map(|topic| u32::try_from(topic).unwrap_or(0)));
-        given.subscribed.end();
+        let mut out = stdout().lock();
+        writeln!(out, "{said}")?;
+        out.flush()?;
     }
-    given.owned = match before {
-        Some(before) => {
-            let pairs = before.topics.iter().copied().zip(before.partitions.iter().copied());
-            let mut offsets = before.offsets.clone();
-            offsets.push(before.topics.len());
-            Lists { offsets, values: pairs.collect() }
-        }
-        None => Lists { offsets: vec![0; members + 1], values: Vec::new() },
-    };
-    given
+    Ok(())
 }
 
-fn server_assignors(criterion: &mut Criterion) {
-    let names = Names {
-        topics: (0..TOPICS).map(|number| format!("topic-{number}")).collect(),
-        members: (0..=MEMBERS).map(|number| format!("member-{number}")).collect(),
-    };
-    let mut bench = criterion.benchmark_group("server assignors");
-    bench.sample_size(10);
-    for shape in [Shape::Equal, Shape::OneOdd, Shape::Buckets] {
-        for kind in [Kind::Uniform, Kind::Range, Kind::Simple] {
-            for joins in [false, true] {
-                let event = if joins { "one joins" } else { "fresh" };
-                bench.bench_function(format!("{shape:?}, {event}, {}", kind.name()), |bencher| {
-                    let Ok(mut group) = Group::new(&given(&names, shape, None)) else { return };
-                    if joins {
-                        let Ok(before) = server::assign(kind, &group) else { return };
-                        let Ok(grown) = Group::new(&given(&names, shape, Some(&before))) else { return };
-                        group = grown;
-                    }
-                    bencher.iter(|| server::assign(kind, &group));
-                });
+impl Question {
+    fn of(line: &str) -> Outcome<Self> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [assignor, shape, event, members, topics, partitions] = words[..] else {
+            return Err(
+                format!("'{line}' is no group: say assignor shape event members topics partitions").into()
+            );
+        };
+        let members: usize = members.parse()?;
+        Ok(Self {
+            kind: if assignor == "range" { Kind::Range } else { Kind::Uniform },
+            shape: match shape {
+                "equal" => Shape::Equal,
+                "one-odd" => Shape::OneOdd,
+                "nested" => Shape::Nested,
+                "disjoint" => Shape::Disjoint,
+                other => return Err(format!("there is no shape {other}").into()),
+            },
+            joins: event == "joins",
+            members,
+            partitions: partitions.parse()?,
+            topic_names: (0..topics.parse()?).map(|number: usize| format!("topic-{number}")).collect(),
+            member_names: (0..=members).map(|number| format!("member-{number}")).collect(),
+        })
+    }
+
+    /// The group that is assigned: where one joins, the others own what the same assignor gave them.
+    fn group(&self) -> Outcome<Group> {
+        let first = Group::new(&self.given(self.members, None))?;
+        if !self.joins {
+            return Ok(first);
+        }
+        let before = server::assign(self.kind, &first)?;
+        Ok(Group::new(&self.given(self.members + 1, Some(&before)))?)
+    }
+
+    fn given(&self, members: usize, before: Option<&Assignment>) -> Given<'_> {
+        let mut given = Given {
+            topics: self.topic_names.iter().map(String::as_str).collect(),
+            partitions: vec![self.partitions; self.topic_names.len()],
+            missing: vec![false; self.topic_names.len()],
+            topic_ids: self.topic_names.iter().map(|name| TopicId::of_name(name)).collect(),
+            members: self.member_names[..members].iter().map(String::as_str).collect(),
+            instance_ids: vec![None; members],
+            ..Given::default()
+        };
+        for member in 0..members {
+            let topics = self.subscribed(member);
+            given.subscribed.values.extend(topics.map(|topic| u32::try_from(topic).unwrap_or(0)));
+            given.subscribed.end();
+        }
+        given.owned = match before {
+            Some(before) => {
+                let pairs = before.topics.iter().copied().zip(before.partitions.iter().copied());
+                let mut offsets = before.offsets.clone();
+                offsets.push(before.topics.len());
+                Lists { offsets, values: pairs.collect() }
+            }
+            None => Lists { offsets: vec![0; members + 1], values: Vec::new() },
+        };
+        given
+    }
+
+    /// A member that joins has all topics, but among Kafka's buckets, where it has those of the last.
+    fn subscribed(&self, member: usize) -> Range<usize> {
+        let all = self.topic_names.len();
+        match self.shape {
+            Shape::OneOdd if member == 0 => 1..all,
+            Shape::Nested if member < self.members => 0..all * (member % FIFTHS + 1) / FIFTHS,
+            Shape::Disjoint => {
+                let fifth = (member * FIFTHS / self.members).min(FIFTHS - 1);
+                all * fifth / FIFTHS..all * (fifth + 1) / FIFTHS
+            }
+            _ => 0..all,
+        }
+    }
+
+    /// The sum over all that was given of a hash of member, topic and partition.
+    fn checksum(&self, given: &Assignment) -> Outcome<u64> {
+        let topics = self.topic_names.len() as u64;
+        let mut sum = 0_u64;
+        for (member, span) in given.offsets.windows(2).enumerate() {
+            for at in span[0]..span[1] {
+                let place = member as u64 * topics + u64::from(given.topics[at]);
+                let partition = u64::try_from(given.partitions[at])?;
+                let one =
+                    (place * u64::from(self.partitions) + partition).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                sum = sum.wrapping_add((one ^ (one >> 32)).wrapping_mul(0xbf58_476d_1ce4_e5b9));
             }
         }
+        Ok(sum)
     }
-    bench.finish();
 }
-
-criterion_group!(benches, server_assignors);
-criterion_main!(benches);
