@@ -1,29 +1,34 @@
 //! The kernel's speed: hashes and partitions over columns of every layout, beside a memory copy and the scalar form.
+//!
+//! A filter that begins with a case's name, such as `bytes_12/`, makes the keys of that case alone.
 
+mod keys;
+
+use std::env;
 use std::error::Error;
+use std::fs::{self, OpenOptions};
 use std::hint::black_box;
-use std::sync::Arc;
+use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
-    ArrayRef, BinaryArray, DictionaryArray, FixedSizeBinaryArray, Int64Array, LargeStringArray, StringArray,
-    StringViewArray,
-};
-use criterion::{BenchmarkId, Criterion, Throughput};
+use arrow_array::{Array, ArrayRef, Int64Array, StringArray};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
 use partwright_core::columnar;
-use partwright_core::hashing::{self, Client, KeyType, Partitions};
+use partwright_core::hashing::{self, Client, Partitions};
 use serde::Deserialize;
 
+use crate::keys::{Case, Layout, Scattered, run_seed};
+
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
-/// Keys as a program without Arrow holds them: each in memory of its own.
-type Scattered = Vec<Option<Vec<u8>>>;
 
 /// `benches/cases.json`, as far as this layer needs it.
 #[derive(Deserialize)]
 struct Lab {
     n: i64,
     rows: Rows,
+    sizes: Sizes,
     checked_rows: usize,
     clients: Vec<String>,
     calls: Call,
@@ -36,42 +41,17 @@ struct Rows {
     calls: Vec<usize>,
 }
 
+/// Which cases are measured at other sizes, too.
+#[derive(Deserialize)]
+struct Sizes {
+    cases: Vec<String>,
+    rows: Vec<usize>,
+}
+
 #[derive(Deserialize)]
 struct Call {
     case: String,
     layout: Layout,
-}
-
-#[derive(Deserialize)]
-struct Case {
-    name: String,
-    seed: u64,
-    key_type: Option<String>,
-    layouts: Vec<Layout>,
-    checksum: i64,
-    #[serde(flatten)]
-    kind: Kind,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Kind {
-    Text { shortest: u64, longest: u64, null_per_mille: u64 },
-    Uuid,
-    Tails { values: u64 },
-    Long,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Layout {
-    Utf8,
-    LargeUtf8,
-    Utf8View,
-    Binary,
-    Fixed,
-    Dictionary,
-    Int64,
 }
 
 fn main() -> Outcome {
@@ -79,64 +59,88 @@ fn main() -> Outcome {
     // Enough for a stable median here, and for all of it in three minutes.
     let mut criterion = Criterion::default()
         .sample_size(20)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(2))
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
         .configure_from_args();
     // Read from a file, so that no compiler knows it and makes a multiplication of the division.
     let n = Partitions::new(lab.n)?;
-    for case in &lab.cases {
+    let filter = env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let is_named = |name: &str| filter.split('/').next() == Some(name);
+    let names_one = lab.cases.iter().any(|case| is_named(&case.name));
+    for case in lab.cases.iter().filter(|case| !names_one || is_named(&case.name)) {
         kernel(&mut criterion, &lab, case, n)?;
     }
-    calls(&mut criterion, &lab, n)?;
+    if !names_one {
+        calls(&mut criterion, &lab, n)?;
+    }
     criterion.final_summary();
     Ok(())
 }
 
 /// One case over a whole column: every layout, and its rivals right beside it.
 fn kernel(criterion: &mut Criterion, lab: &Lab, case: &Case, n: Partitions) -> Outcome {
-    let keys = case.keys(lab.rows.kernel)?;
     let key_type = case.key_type()?;
-    let bytes: Vec<u8> = keys.iter().flatten().flatten().copied().collect();
+    let first = *case.layouts.first().ok_or("a case has layouts")?;
+    let keys = case.keys(lab.rows.kernel)?;
+    let column = first.column(&keys)?;
+    say_sum(&case.name, case.check(&column, lab.checked_rows, n)?)?;
     let mut group = criterion.benchmark_group(&case.name);
-    group.throughput(Throughput::ElementsAndBytes {
-        elements: u64::try_from(keys.len())?,
-        bytes: u64::try_from(bytes.len())?,
+
+    rivals(&mut group, case, &keys, n)?;
+    group.bench_function("scalar_apart", |bencher| {
+        bencher.iter(|| scalar(black_box(&keys), |key| hashing::partition_for_key(key, n)));
     });
-
-    for layout in &case.layouts {
-        let column = layout.column(&keys)?;
-        case.check(&column, lab.checked_rows, n)?;
-        group.bench_function(BenchmarkId::new("partition", layout.name()), |bencher| {
-            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::JAVA, key_type));
-        });
-        group.bench_function(BenchmarkId::new("murmur2", layout.name()), |bencher| {
-            bencher.iter(|| columnar::murmur2(black_box(&column), key_type));
-        });
-    }
-
-    let column = case.layouts.first().ok_or("a case has layouts")?.column(&keys)?;
+    group.bench_function("murmur2", |bencher| {
+        bencher.iter(|| columnar::murmur2(black_box(&column), key_type));
+    });
     for name in &lab.clients {
         let client: Client = name.parse()?;
         group.bench_function(BenchmarkId::new("client", name), |bencher| {
             bencher.iter(|| columnar::partition_for_key(black_box(&column), n, client, key_type));
         });
     }
+    for layout in &case.layouts[1..] {
+        let column = layout.column(&keys)?;
+        case.check(&column, lab.checked_rows, n)?;
+        group.bench_function(BenchmarkId::new("layout", layout.name()), |bencher| {
+            bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::JAVA, key_type));
+        });
+    }
+    drop(keys);
+    for rows in lab.sizes.rows.iter().filter(|_| lab.sizes.cases.contains(&case.name)) {
+        rivals(&mut group, case, &case.keys(*rows)?, n)?;
+    }
+    group.finish();
+    Ok(())
+}
 
-    group.bench_function("scalar_partition", |bencher| {
-        bencher.iter(|| scalar(black_box(&keys), |key| hashing::partition_for_key(key, n)));
+/// Ours, the scalar form over the same column and a memory copy of the same bytes, one right after another.
+fn rivals(group: &mut BenchmarkGroup<'_, WallTime>, case: &Case, keys: &Scattered, n: Partitions) -> Outcome {
+    let key_type = case.key_type()?;
+    let column = case.layouts.first().ok_or("a case has layouts")?.column(keys)?;
+    let bytes: Vec<u8> = keys.iter().flatten().flatten().copied().collect();
+    group.throughput(Throughput::ElementsAndBytes {
+        elements: u64::try_from(keys.len())?,
+        bytes: u64::try_from(bytes.len())?,
     });
-    group.bench_function("scalar_murmur2", |bencher| {
-        bencher.iter(|| scalar(black_box(&keys), hashing::murmur2));
+    group.bench_function(BenchmarkId::new("ours", keys.len()), |bencher| {
+        bencher.iter(|| columnar::partition_for_key(black_box(&column), n, Client::JAVA, key_type));
+    });
+    let ours = columnar::partition_for_key(&column, n, Client::JAVA, key_type)?;
+    if !ours.iter().map(|found| found.unwrap_or(0)).eq(scalar_column(&column, n)?) {
+        return Err(format!("{}: the scalar form gives other partitions", case.name).into());
+    }
+    group.bench_function(BenchmarkId::new("scalar_column", keys.len()), |bencher| {
+        bencher.iter(|| scalar_column(black_box(&column), n));
     });
     // Into memory that is there already, while our own results get new memory each time.
     let mut copy = bytes.clone();
-    group.bench_function("memcpy", |bencher| {
+    group.bench_function(BenchmarkId::new("memcpy", keys.len()), |bencher| {
         bencher.iter(|| {
             copy.copy_from_slice(black_box(&bytes));
             black_box(&mut copy);
         });
     });
-    group.finish();
     Ok(())
 }
 
@@ -161,104 +165,23 @@ fn scalar(keys: &Scattered, rule: impl Fn(&[u8]) -> i32) -> Vec<i32> {
     keys.iter().map(|key| key.as_deref().map_or(0, &rule)).collect()
 }
 
-impl Case {
-    fn key_type(&self) -> Outcome<Option<KeyType>> {
-        Ok(self.key_type.as_deref().map(str::parse).transpose()?)
+/// The scalar form over the column that ours gets, as one writes it down; a null becomes 0.
+fn scalar_column(column: &ArrayRef, n: Partitions) -> Outcome<Vec<i32>> {
+    if let Some(texts) = column.as_any().downcast_ref::<StringArray>() {
+        let rule = |text: &str| hashing::partition_for_key(text.as_bytes(), n);
+        return Ok(texts.iter().map(|key| key.map_or(0, rule)).collect());
     }
-
-    fn keys(&self, rows: usize) -> Outcome<Scattered> {
-        (0..u64::try_from(rows)?).map(|row| self.key(row)).collect()
-    }
-
-    /// The key bytes of one row, null where the case says so.
-    fn key(&self, row: u64) -> Outcome<Option<Vec<u8>>> {
-        let choice = word(self.seed, row, 0);
-        Ok(match self.kind {
-            Kind::Text { null_per_mille, .. } if (choice & 0xffff_ffff) % 1000 < null_per_mille => None,
-            Kind::Text { shortest, longest, .. } => {
-                let length = shortest + (choice >> 32) % (longest - shortest + 1);
-                Some(text(self.seed, row, usize::try_from(length)?))
-            }
-            Kind::Uuid => {
-                let bytes: Vec<u8> = bytes(self.seed, row).take(16).collect();
-                Some(hashing::serializer::uuid(bytes.as_slice().try_into()?).to_vec())
-            }
-            Kind::Tails { values } => {
-                let mut tail = text(self.seed, (choice >> 32) % values, 6);
-                tail[0] = b'N';
-                Some(tail)
-            }
-            Kind::Long => Some(word(self.seed, row, 1).to_be_bytes().to_vec()),
-        })
-    }
-
-    /// Fails where a column gives other partitions than it did when the case was written, in any layer.
-    fn check(&self, column: &ArrayRef, rows: usize, n: Partitions) -> Outcome {
-        let found = columnar::partition_for_key(&column.slice(0, rows), n, Client::JAVA, self.key_type()?)?;
-        let sum: i64 = found.iter().flatten().map(i64::from).sum();
-        if sum != self.checksum {
-            let (name, checksum) = (&self.name, self.checksum);
-            return Err(
-                format!("{name}: the partitions' sum is {sum}, and cases.json says {checksum}").into()
-            );
-        }
-        Ok(())
-    }
+    let numbers = column.as_any().downcast_ref::<Int64Array>().ok_or("a first layout is text or int64")?;
+    let rule = |number: i64| hashing::partition_for_key(&number.to_be_bytes(), n);
+    Ok(numbers.iter().map(|key| key.map_or(0, rule)).collect())
 }
 
-impl Layout {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Utf8 => "utf8",
-            Self::LargeUtf8 => "large_utf8",
-            Self::Utf8View => "utf8_view",
-            Self::Binary => "binary",
-            Self::Fixed => "fixed",
-            Self::Dictionary => "dictionary",
-            Self::Int64 => "int64",
-        }
-    }
-
-    fn column(self, keys: &Scattered) -> Outcome<ArrayRef> {
-        let binary = || keys.iter().map(Option::as_deref);
-        let texts = || -> Outcome<Vec<Option<&str>>> {
-            binary().map(|key| Ok(key.map(str::from_utf8).transpose()?)).collect()
-        };
-        Ok(match self {
-            Self::Utf8 => Arc::new(StringArray::from(texts()?)),
-            Self::LargeUtf8 => Arc::new(LargeStringArray::from(texts()?)),
-            Self::Utf8View => Arc::new(StringViewArray::from(texts()?)),
-            Self::Binary => Arc::new(binary().collect::<BinaryArray>()),
-            Self::Fixed => {
-                let width = binary().flatten().next().map_or(0, <[u8]>::len);
-                let array =
-                    FixedSizeBinaryArray::try_from_sparse_iter_with_size(binary(), i32::try_from(width)?);
-                Arc::new(array?)
-            }
-            Self::Dictionary => Arc::new(texts()?.into_iter().collect::<DictionaryArray<Int32Type>>()),
-            Self::Int64 => {
-                let number = |key: &[u8]| -> Outcome<i64> { Ok(i64::from_be_bytes(key.try_into()?)) };
-                let numbers: Outcome<Int64Array> = binary().map(|key| key.map(number).transpose()).collect();
-                Arc::new(numbers?)
-            }
-        })
-    }
-}
-
-fn text(seed: u64, row: u64, length: usize) -> Vec<u8> {
-    const ALPHABET: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-    bytes(seed, row).take(length).map(|byte| ALPHABET[usize::from(byte & 63)]).collect()
-}
-
-fn bytes(seed: u64, row: u64) -> impl Iterator<Item = u8> {
-    (1..).flat_map(move |place| word(seed, row, place).to_le_bytes())
-}
-
-/// `SplitMix64`, by its position instead of its state, so that numpy can make the same words all at once.
-fn word(seed: u64, row: u64, place: u64) -> u64 {
-    let position = row * 16 + place + 1;
-    let mut word = seed.wrapping_add(position.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
+/// Says what a case's first partitions add up to, so that `compare.py` can hold it against the other layers.
+fn say_sum(case: &str, sum: i64) -> Outcome {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
+    fs::create_dir_all(&folder)?;
+    let mut file = OpenOptions::new().create(true).append(true).open(folder.join("rust_sums.jsonl"))?;
+    let line = serde_json::json!({ "case": case, "seed": run_seed()?.to_string(), "sum": sum });
+    writeln!(file, "{line}")?;
+    Ok(())
 }

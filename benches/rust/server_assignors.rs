@@ -46,7 +46,7 @@ fn main() -> Outcome {
         let line = line?;
         let said = match &asked {
             Some((kind, group)) if line.is_empty() => {
-                let began = Instant::now();
+                let began = now();
                 let made = server::assign(*kind, black_box(group))?;
                 let nanos = began.elapsed().as_nanos();
                 drop(black_box(made));
@@ -65,6 +65,11 @@ fn main() -> Outcome {
         out.flush()?;
     }
     Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench needs the clock that the core must not have")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 impl Question {
