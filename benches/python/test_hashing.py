@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from confluent_kafka import murmur2 as confluent_partition
+from mmh2 import MurmurHash2
+from murmurhash2 import murmurhash2
 
 import partwright as pw
 from bench_cases import CASES, LAB, check, column
@@ -34,6 +36,21 @@ def kafka_python_partition(key: bytes, n: int) -> int:
     index: int = kafka_python_murmur2(key)
     index &= 0x7FFFFFFF
     return index % n
+
+
+KAFKAS_SEED = 0x9747B28C
+"""What Kafka begins its murmur2 with; the packages that are no Kafka client have to be told."""
+
+
+def murmurhash2_partition(key: bytes, n: int) -> int:
+    """What one writes around the package `murmurhash2`, Rust that gives the hash without a sign."""
+    return (murmurhash2(key, KAFKAS_SEED) & 0x7FFFFFFF) % n
+
+
+def mmh2_partition(key: bytes, n: int) -> int:
+    """The same around the package `mmh2`, which is Python throughout."""
+    index: int = (MurmurHash2.hash32(key, KAFKAS_SEED) & 0x7FFFFFFF) % n
+    return index
 
 
 def loop(rule: Callable[[bytes, int], int], keys: Sequence[bytes]) -> list[int]:
@@ -90,12 +107,25 @@ def test_confluent_over_a_list(measure: Callable[..., Any], rows: int) -> None:
     assert found == pw.partition_for_key(keys, N).to_pylist()
 
 
-# A million rows of it take seconds, and tell no more than 10,000.
+@pytest.mark.parametrize("rows", LAB["rows"]["calls"])
+def test_murmurhash2_over_a_list(measure: Callable[..., Any], rows: int) -> None:
+    """The package `murmurhash2`, called once a row, without any Arrow."""
+    keys = column(CASE, LAYOUT, rows)
+    found = measure("murmurhash2, list to list", rows, loop, murmurhash2_partition, keys.to_pylist())
+    assert found == pw.partition_for_key(keys, N).to_pylist()
+
+
+# A million rows of them take seconds, and tell no more than 10,000.
 @pytest.mark.parametrize("rows", [rows for rows in LAB["rows"]["calls"] if rows <= BATCH])
-def test_kafka_python_over_a_list(measure: Callable[..., Any], rows: int) -> None:
+@pytest.mark.parametrize(
+    ("what", "rule"), [("kafka-python", kafka_python_partition), ("mmh2", mmh2_partition)]
+)
+def test_pure_python_over_a_list(
+    measure: Callable[..., Any], what: str, rule: Callable[[bytes, int], int], rows: int
+) -> None:
     """Pure Python, called once a row."""
     keys = column(CASE, LAYOUT, rows)
-    found = measure("kafka-python, list to list", rows, loop, kafka_python_partition, keys.to_pylist())
+    found = measure(f"{what}, list to list", rows, loop, rule, keys.to_pylist())
     assert found == pw.partition_for_key(keys, N).to_pylist()
 
 
@@ -105,7 +135,9 @@ def test_kafka_python_over_a_list(measure: Callable[..., Any], rows: int) -> Non
         ("ours, str", pw.partition_for_key, "utf8"),
         ("ours, bytes", pw.partition_for_key, "binary"),
         ("confluent-kafka, bytes", confluent_partition, "binary"),
+        ("murmurhash2, bytes", murmurhash2_partition, "binary"),
         ("kafka-python, bytes", kafka_python_partition, "binary"),
+        ("mmh2, bytes", mmh2_partition, "binary"),
     ],
 )
 def test_one_key(
@@ -117,7 +149,9 @@ def test_one_key(
 
 
 @pytest.mark.parametrize(("case", "layout"), EVERY_LAYOUT)
-def test_a_batch_of_every_layout(measure: Callable[..., Any], case: str, layout: str) -> None:
+def test_a_batch_of_every_layout(
+    measure: Callable[..., Any], benchmark: BenchmarkFixture, case: str, layout: str
+) -> None:
     """As many rows as Spark hands over at once, of every type that a column may have."""
     keys, key_type = column(case, layout, BATCH), CASES[case]["key_type"]
     found = measure(
@@ -132,4 +166,4 @@ def test_a_batch_of_every_layout(measure: Callable[..., Any], case: str, layout:
         layout=layout,
         kind="layout",
     )
-    check(case, found)
+    benchmark.extra_info["sum"] = check(case, found)
