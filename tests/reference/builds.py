@@ -26,10 +26,11 @@ class CannotAskError(Exception):
     """A client cannot be asked on this machine; the message says why, and what to install."""
 
 
-def build_java(folder: Path, kafka: str = "") -> list[str]:
-    """Compiles the Maven programs of `java/` into the folder, with the jars that they need beside them.
+def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java") -> list[str]:
+    """Compiles a project's Maven programs into the folder, with the jars that they need beside them.
 
-    `kafka` is one of the POM's profiles: an older Kafka, and the programs over that.
+    `kafka` is one of the POM's profiles: an older Kafka, and the programs over that. The project is that of `java/`;
+    the benches have one of their own.
     """
     java, javac, mvn = (_java_tool("java"), _java_tool("javac"), shutil.which("mvn"))
     if java is None or javac is None:
@@ -40,7 +41,7 @@ def build_java(folder: Path, kafka: str = "") -> list[str]:
     found = re.search(r"javac (\d+)", version)
     if found is None or int(found[1]) < OLDEST_JDK:
         raise CannotAskError(f"Kafka's Java client needs JDK {OLDEST_JDK} or later; found {version}.")
-    pom = REFERENCE / "java" / "pom.xml"
+    pom = project / "pom.xml"
     target = folder / f"java{kafka}"
     profile = ["-P", kafka] if kafka else []
     quiet = ["-q", "-B", "-Dstyle.color=never"]

@@ -33,8 +33,8 @@ import org.openjdk.jmh.annotations.Warmup;
 // The parallel collector leaves the keys where they were made, one after another; the default one scatters them, and
 // then takes half as long again over a million.
 @Fork(value = 1, jvmArgsAppend = {"-XX:+UseParallelGC", "-Xms4g", "-Xmx4g", "-Xmn3g"})
-@Warmup(iterations = 4, time = 1)
-@Measurement(iterations = 7, time = 1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
 @Threads(1)
 public class HashingBenchmark {
     private static final int NONE = -1;

@@ -1,0 +1,88 @@
+"""How the time and the memory of an assignment grow with the partitions, from 1,000 to 10,000,000.
+
+`python benches/python/assignor_curve.py [--repeats N] [--json FILE]`: members who all read the same, by each of the
+consumer's assignors; partwright alone, and its memory in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benches"))
+
+from assignor_groups import equal  # noqa: E402 - beside this file
+from own_process import growth_of  # noqa: E402
+from turns import timed  # noqa: E402
+
+from partwright.assignment import assign_group, assignors  # noqa: E402
+from partwright.group import Group  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MEMBERS = 200
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+MOST_IN_A_TOPIC = 10_000
+_GROWN = """
+from assignor_groups import equal
+from own_process import grown
+from partwright.assignment import assign_group
+from partwright.group import Group
+group = Group.of(*equal({topics}, {partitions}, {members}))
+with grown():
+    answer = assign_group(group, {assignor!r})
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the curve for compare.py."""
+    options = _parser().parse_args(arguments)
+    print(f"{'assignor':20} {'partitions':>12} {'ms':>10} {'ns a partition':>15} {'bytes a partition':>18}")
+    points = []
+    for assignor in assignors()[:4]:
+        for size in SIZES:
+            points.append(_point(assignor, size, options.repeats))
+            ns, grown = points[-1]["seconds"] / size * 1e9, points[-1]["bytes_a_partition"]
+            shown = f"{points[-1]['seconds'] * 1e3:10.3f} {ns:15.1f} {grown:18.1f}"
+            print(f"{assignor:20} {size:12,} {shown}", flush=True)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    report = {"members": MEMBERS, "points": points}
+    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="of which the median counts (%(default)s)")
+    parser.add_argument(
+        "--json",
+        type=Path,
+        default=ROOT / "target" / "bench" / "assignor_curve.json",
+        help="where it is written",
+    )
+    return parser
+
+
+def _point(assignor: str, size: int, repeats: int) -> dict[str, Any]:
+    topics = max(1, size // MOST_IN_A_TOPIC)
+    group = Group.of(*equal(topics, size // topics, MEMBERS))
+    seconds = [timed(lambda: assign_group(group, assignor)) for _ in range(repeats)]
+    program = _GROWN.format(topics=topics, partitions=size // topics, members=MEMBERS, assignor=assignor)
+    return {
+        "assignor": assignor,
+        "partitions": size,
+        "seconds": statistics.median(seconds),
+        "bytes_a_partition": growth_of(program) / size,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

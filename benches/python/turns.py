@@ -1,0 +1,86 @@
+"""A program that takes turns: a question in, then each empty line is a turn, whose nanoseconds come out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+__all__ = ["Program", "build_java", "build_rust", "timed"]
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "reference"))
+
+from builds import build_java as _build_java  # noqa: E402 - only now can it be found
+
+
+class Program:
+    """One that is running, until the `with` ends."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        # The programs are this project's own.
+        self._running = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._running.__exit__(kind, error, trace)
+
+    def ask(self, line: str) -> int:
+        """The number that it answers a line with."""
+        assert self._running.stdin is not None
+        assert self._running.stdout is not None
+        self._running.stdin.write(f"{line}\n")
+        self._running.stdin.flush()
+        said = self._running.stdout.readline()
+        if not said:
+            raise SystemExit(f"{self._running.args!r} ended without an answer to {line[:80]!r}")
+        return int(said)
+
+    def turn(self) -> float:
+        """The seconds of one more turn."""
+        return self.ask("") / 1e9
+
+
+def timed(work: Callable[[], object]) -> float:
+    """The seconds of a turn of our own."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def build_java(heap: str) -> list[str]:
+    """Compiles benches/java, and gives the command that a program's name goes behind."""
+    java, *rest = _build_java(ROOT / "target" / "bench-java", project=ROOT / "benches" / "java")
+    return [java, f"-Xms{heap}", f"-Xmx{heap}", *rest]
+
+
+def build_rust(bench: str) -> list[str]:
+    """Compiles a bench of the core as it is released, and gives its command."""
+    cargo = [
+        "cargo",
+        "bench",
+        "--locked",
+        "--no-run",
+        "--message-format=json",
+        "--package",
+        "partwright-core",
+    ]
+    # What cargo says to a reader still goes to standard error.
+    done = subprocess.run(  # noqa: S603
+        [*cargo, "--bench", bench], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    )
+    built = [json.loads(line) for line in done.stdout.splitlines()]
+    return [next(each["executable"] for each in built if each.get("target", {}).get("name") == bench)]
