@@ -62,12 +62,8 @@ format: .venv/setup ## Format the sources
 golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
 	$(PYTHON) tests/reference/generate.py --check
 
-bench: .venv/wheel ## Measure the kernel, the boundary and Spark, each beside its rivals; fill docs/performance.md
-	@mkdir -p target/bench
-	cargo bench --locked --package partwright-core --bench hashing
-	$(PYTHON) -m pytest benches/python --benchmark-enable -m "" --benchmark-columns=median,iqr,rounds --benchmark-json=target/bench/python.json
-	$(PYTHON) benches/spark/columns.py
-	$(PYTHON) benches/compare.py --write docs/performance.md
+bench: .venv/wheel .venv/bench ## Measure everything beside its rivals into benches/results (20 minutes): PARTS="rust java"
+	$(PYTHON) benches/run.py $(PARTS)
 
 clean: ## Remove what was built and installed
 	rm -rf .venv .venv-spark-* target dist
@@ -78,6 +74,11 @@ machine:
 # What the machine must have is looked at each time, and in a fifth of a second.
 .venv/setup: tools/setup.sh pyproject.toml uv.lock Cargo.lock rust-toolchain.toml | machine
 	@sh tools/setup.sh
+	@touch $@
+
+# The rivals and what draws the pictures, which nothing else needs.
+.venv/bench: .venv/setup
+	@$(PYTHON) -m uv sync --quiet --locked --inexact --all-extras --group dev --group bench --python $(PYTHON)
 	@touch $@
 
 .venv/wheel: .venv/setup $(SOURCES)
