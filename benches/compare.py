@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goals import goals
-from plots import draw
 from readings import BENCHES, Results, read
 from report import headline, report
 
@@ -80,6 +79,8 @@ def _disagreements(results: Results, run: dict[str, Any]) -> Iterator[str]:
 
 
 def _write(results: Results, run: dict[str, Any], options: argparse.Namespace) -> int:
+    from plots import draw  # noqa: PLC0415 - who prints needs no matplotlib
+
     readme = options.readme.read_text(encoding="utf-8")
     if BLOCK.search(readme) is None:
         print(f"compare.py: {options.readme} has no {OPENING} and {CLOSING}", file=sys.stderr)

@@ -57,7 +57,7 @@ def _ratios(results: Results) -> Any:  # noqa: ANN401 - matplotlib's figure, or 
     left.set_yticks(range(len(keys)), [CASES[name]["title"] for name in keys])
     left.invert_yaxis()
     left.set_title("Keys to partitions, one core: time, ours = 1")
-    left.legend(fontsize=8)
+    left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
     right.barh([line.case for line in goals], [ratios[line.key] or 0 for line in goals], color="tab:purple")
     right.axvline(1, color="black", linewidth=0.8)
     right.set_xscale("log")

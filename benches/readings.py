@@ -205,6 +205,8 @@ def _spark(file: Path, results: Results) -> Iterator[Line]:
     if not found:
         return
     results.about |= {f"in Spark, {name}": value for name, value in found["settings"].items()}
+    if "seed" in found:
+        results.seeds["Spark"] = found["seed"]
     if "kernel_share" in found:
         results.shares["the kernel's share of a Spark worker's time"] = found["kernel_share"]
     for run in found["runs"]:

@@ -56,13 +56,17 @@ def main(arguments: Sequence[str]) -> int:
             return 2
     seed = SEED if SEED_NAME in os.environ else secrets.randbits(32)
     os.environ[SEED_NAME] = str(seed)
+    # What cannot be built ends the run before anything is lost.
+    java = build_java("256m") if {"java", "assignors"} & {*parts} else []
+    if "rust" in parts:
+        _run("cargo", "bench", "--locked", "--no-run", "--package", "partwright-core", "--bench", "hashing")
     # What an earlier run left has other keys, and another load.
     for folder in (BENCH, CRITERION):
         shutil.rmtree(folder, ignore_errors=True)
     BENCH.mkdir(parents=True)
     run = _about(str(seed))
     print(f"seed {seed}: say {SEED_NAME}={seed} to have the same keys again", flush=True)
-    for part, seconds in _measure(parts):
+    for part, seconds in _measure(parts, java):
         run["took"][part] = run["took"].get(part, 0) + seconds
         (BENCH / "run.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
     return compare.main(["--write"] if parts == [*PARTS] else [])
@@ -97,11 +101,8 @@ def _processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def _measure(parts: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Runs the parts, and gives each step's seconds."""
-    java = build_java("256m") if "java" in parts else []
-    if "rust" in parts:
-        _run("cargo", "bench", "--locked", "--no-run", "--package", "partwright-core", "--bench", "hashing")
+def _measure(parts: Sequence[str], java: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Runs the parts, and gives each step's seconds; `java` is the command that a program's name goes behind."""
     for case in CASES:
         for part in (part for part in KEYED if part in parts):
             yield _timed(part, _steps(part, case, java))

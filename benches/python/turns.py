@@ -18,7 +18,8 @@ __all__ = ["Program", "build_java", "build_rust", "timed"]
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "reference"))
 
-from builds import build_java as _build_java  # noqa: E402 - only now can it be found
+from builds import CannotAskError  # noqa: E402 - only now can it be found
+from builds import build_java as _build_java  # noqa: E402
 
 
 class Program:
@@ -62,8 +63,12 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def build_java(heap: str) -> list[str]:
-    """Compiles benches/java, and gives the command that a program's name goes behind."""
-    java, *rest = _build_java(ROOT / "target" / "bench-java", project=ROOT / "benches" / "java")
+    """Compiles benches/java, and gives the command that a program's name goes behind; exits where it cannot."""
+    try:
+        java, *rest = _build_java(ROOT / "target" / "bench-java", project=ROOT / "benches" / "java")
+    except CannotAskError as missing:
+        print(missing, file=sys.stderr)
+        raise SystemExit(2) from None
     return [java, f"-Xms{heap}", f"-Xmx{heap}", *rest]
 
 
