@@ -124,14 +124,9 @@ def _steps(part: str, case: str, java: Sequence[str]) -> list[list[str]]:
     jmh = [*java, "org.openjdk.jmh.Main", "-rf", "json", "-foe", "true", "-p", f"name={case}"]
     rows = ",".join(map(str, LAB["sizes"]["rows"]))
     plain = [*jmh, "-rff", str(BENCH / f"java-{case}.json"), "HashingBenchmark"]
-    sized = [
-        *jmh,
-        "-rff",
-        str(BENCH / f"java-{case}-sizes.json"),
-        "-p",
-        f"rows={rows}",
-        "HashingBenchmark.partition",
-    ]
+    # Fewer iterations: these are not what goals are about.
+    jmh += ["-rff", str(BENCH / f"java-{case}-sizes.json"), "-wi", "2", "-i", "3"]
+    sized = [*jmh, "-p", f"rows={rows}", "HashingBenchmark.partition"]
     return [plain, sized] if case in LAB["sizes"]["cases"] else [plain]
 
 

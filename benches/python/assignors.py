@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 WARM_UP = 3
-"""So many of Java's turns do not count, or one where they take long."""
+WARM_UP_S = 3.0
+"""So many of Java's turns do not count, and as many more as go into these seconds; one where they take long."""
 FEWEST = 3
 """So many turns count however long they take."""
 LONGEST_REST_S = 0.5
@@ -129,10 +130,10 @@ def _compare(name: str, java: int, ours: int) -> None:
 def _take(turns: dict[str, Callable[[], float]], options: argparse.Namespace) -> dict[str, list[float]]:
     """Seconds by side: everyone in turn, as often as asked or as long as there is time for."""
     found: dict[str, list[float]] = {side: [] for side in turns}
-    first = turns["java"]()
-    spent = first
-    for _ in range(1, WARM_UP if first * WARM_UP < options.seconds else 1):
-        spent += turns["java"]()
+    warm = [turns["java"]()]
+    while warm[0] * WARM_UP < options.seconds and (len(warm) < WARM_UP or sum(warm) < WARM_UP_S):
+        warm.append(turns["java"]())
+    spent = sum(warm)
     while len(found["java"]) < options.repeats and (len(found["java"]) < FEWEST or spent < options.seconds):
         for side, turn in turns.items():
             found[side].append(turn())
