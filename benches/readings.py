@@ -87,6 +87,7 @@ def read(criterion: Path, bench: Path) -> Results:
     results.memory = {(each["case"], each["what"]): each["bytes_a_row"] for each in memory.get("memory", [])}
     if memory:
         results.seeds["memory"] = memory["seed"]
+    results.shares = _worker_share(bench / "spark_worker.json")
     results.curve = _loaded(bench / "assignor_curve.json")
     return results
 
@@ -207,11 +208,16 @@ def _spark(file: Path, results: Results) -> Iterator[Line]:
     results.about |= {f"in Spark, {name}": value for name, value in found["settings"].items()}
     if "seed" in found:
         results.seeds["Spark"] = found["seed"]
-    if "kernel_share" in found:
-        results.shares["the kernel's share of a Spark worker's time"] = found["kernel_share"]
     for run in found["runs"]:
         first = ("Spark", CALLED, found["runs"][0]["title"], found["rows"])
         yield _line(("Spark", CALLED, run["title"], found["rows"]), run["seconds"], first)
+
+
+def _worker_share(file: Path) -> dict[str, float]:
+    """How much of the workers' time our calls took, by the clocks inside of them, at Spark's own batch."""
+    rounds = _loaded(file).get("batches", {}).get(str(LAB["rows"]["batch"]), [])
+    shares = [each["call_s"] / each["worker_s"] for each in rounds]
+    return {"the kernel's share of a Spark worker's time": statistics.median(shares)} if shares else {}
 
 
 def _assignors(file: Path, results: Results) -> Iterator[Line]:

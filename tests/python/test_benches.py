@@ -73,6 +73,12 @@ def test_a_goal_is_reckoned_from_the_figures(bench: Path, java: float, verdict: 
     assert f"Java's time, ours = 1 | at least 15 | {verdict} |" in done.stdout
 
 
+def test_the_share_in_a_spark_worker_is_that_of_its_own_batch(bench: Path) -> None:
+    rounds = {"1000": [{"call_s": 9, "worker_s": 10}], "10000": [{"call_s": 1, "worker_s": 50}]}
+    (bench / "spark_worker.json").write_text(json.dumps({"batches": rounds}))
+    assert "| at most 0.03 | 0.020 | reached |" in compare(bench).stdout
+
+
 def test_goals_name_what_is_measured() -> None:
     lab = json.loads((BENCHES / "cases.json").read_text())
     names = {case["name"] for case in lab["cases"]}
