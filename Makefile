@@ -14,7 +14,7 @@ SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.t
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
-.PHONY: help demo test slow soak spark-matrix setup wheel lint format golden bench clean machine
+.PHONY: help demo test slow soak spark-matrix setup wheel lint format golden bench instructions clean machine
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -64,6 +64,9 @@ golden: .venv/setup ## Write the golden vectors again with the real clients and 
 
 bench: .venv/wheel .venv/bench ## Measure everything beside its rivals into benches/results (20 minutes): PARTS="rust java"
 	$(PYTHON) benches/run.py $(PARTS)
+
+instructions: .venv/setup ## Count instructions with callgrind, fail where they grew: UPDATE="why" writes them
+	$(PYTHON) tools/instructions.py $(if $(filter command,$(origin UPDATE)),--update "$$UPDATE")
 
 clean: ## Remove what was built and installed
 	rm -rf .venv .venv-spark-* target dist

@@ -1,0 +1,292 @@
+//! One case a run, for callgrind to count: `instructions CASE` makes its input, then does its work once in [`counted`].
+//!
+//! Without a case it lists them. tools/instructions.py runs it; what is made is the same each time, so that counts are.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int64Array, LargeStringArray, StringArray,
+    StringViewArray,
+};
+use partwright_core::assignors::server::{self, Kind};
+use partwright_core::assignors::{Assignment, Assignor, Given, Lists, TopicId};
+use partwright_core::columnar;
+use partwright_core::hashing::{self, Client, KeyType, Partitions};
+use serde_json::json;
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+const ROWS: u64 = 50_000;
+/// So many rows go before the counted ones: what is looked up once in a process is no part of a row.
+const FIRST: usize = 1_000;
+const VALUES: u64 = 4_043;
+
+/// The shortest and the longest key, and how many of a thousand are null.
+type Lengths = (u64, u64, u64);
+
+#[derive(Clone, Copy)]
+enum Layout {
+    Utf8,
+    LargeUtf8,
+    Utf8View,
+    Fixed,
+    Dictionary,
+    Long,
+}
+
+#[derive(Clone, Copy)]
+enum Function {
+    /// Partitions under the rule of a client.
+    Partition(&'static str),
+    Murmur2,
+    /// The function of one key, over keys that lie apart.
+    Scalar,
+}
+
+#[derive(Clone, Copy)]
+enum Before {
+    Nothing,
+    /// Members own what they were given when there was one more of them.
+    OneLeaves,
+}
+
+#[derive(Clone, Copy)]
+enum Case {
+    Keys(Function, Layout, Lengths),
+    /// An assignor, the group and what went before. `true` where members subscribe to random halves of the topics.
+    Client(Assignor, Size, bool, Before),
+    /// `true` where the first member lacks a topic.
+    Server(Kind, Size, bool),
+}
+
+/// Topics, partitions of each, members.
+type Size = (usize, u32, usize);
+
+const MANY: Size = (500, 2_000, 2_000);
+const HALVES: Size = (100, 200, 500);
+const BROKER: Size = (1_000, 500, 10_000);
+
+const CASES: [(&str, Case); 23] = {
+    use Function::{Murmur2, Partition, Scalar};
+    use Layout::{Dictionary, Fixed, LargeUtf8, Long, Utf8, Utf8View};
+    const JAVA: Function = Partition("java");
+    const TWELVE: Lengths = (12, 12, 0);
+    const LONGER: Lengths = (36, 36, 0);
+    [
+        ("partition: utf8, 12 bytes", Case::Keys(JAVA, Utf8, TWELVE)),
+        ("partition: utf8, 36 bytes", Case::Keys(JAVA, Utf8, LONGER)),
+        ("partition: utf8, 7 to 20 bytes", Case::Keys(JAVA, Utf8, (7, 20, 0))),
+        ("partition: utf8, 4 to 64 bytes, 2 % nulls", Case::Keys(JAVA, Utf8, (4, 64, 20))),
+        ("partition: large_utf8, 12 bytes", Case::Keys(JAVA, LargeUtf8, TWELVE)),
+        ("partition: utf8_view, 12 bytes", Case::Keys(JAVA, Utf8View, TWELVE)),
+        ("partition: utf8_view, 36 bytes", Case::Keys(JAVA, Utf8View, LONGER)),
+        ("partition: fixed, 12 bytes", Case::Keys(JAVA, Fixed, TWELVE)),
+        ("partition: dictionary, 6 bytes", Case::Keys(JAVA, Dictionary, (6, 6, 0))),
+        ("partition: java:long", Case::Keys(JAVA, Long, (8, 8, 0))),
+        ("partition: librdkafka, 12 bytes", Case::Keys(Partition("librdkafka"), Utf8, TWELVE)),
+        ("partition: sarama, 12 bytes", Case::Keys(Partition("sarama"), Utf8, TWELVE)),
+        ("partition: one key a call, 12 bytes", Case::Keys(Scalar, Utf8, TWELVE)),
+        ("murmur2: utf8, 12 bytes", Case::Keys(Murmur2, Utf8, TWELVE)),
+        ("range", Case::Client(Assignor::Range, MANY, false, Before::Nothing)),
+        ("roundrobin", Case::Client(Assignor::RoundRobin, MANY, false, Before::Nothing)),
+        ("sticky", Case::Client(Assignor::Sticky, MANY, false, Before::Nothing)),
+        ("sticky: one leaves", Case::Client(Assignor::Sticky, MANY, false, Before::OneLeaves)),
+        (
+            "cooperative-sticky: one leaves",
+            Case::Client(Assignor::CooperativeSticky, MANY, false, Before::OneLeaves),
+        ),
+        ("sticky: random halves", Case::Client(Assignor::Sticky, HALVES, true, Before::Nothing)),
+        ("server-uniform", Case::Server(Kind::Uniform, BROKER, false)),
+        ("server-uniform: unequal", Case::Server(Kind::Uniform, BROKER, true)),
+        ("server-range", Case::Server(Kind::Range, BROKER, false)),
+    ]
+};
+#[expect(clippy::print_stdout, reason = "it is what tools/instructions.py reads")]
+fn main() -> Outcome {
+    let asked = std::env::args().nth(1);
+    let Some((name, case)) = CASES.iter().find(|(name, _)| asked.as_deref() == Some(name)) else {
+        println!("{}", json!(CASES.map(|(name, _)| name)));
+        return Ok(());
+    };
+    let (unit, count, sum) = match *case {
+        Case::Keys(function, layout, lengths) => ("row", ROWS, hash(function, layout, lengths)),
+        Case::Client(assignor, size, halves, before) => {
+            ("partition", partitions(size), client(assignor, size, halves, before))
+        }
+        Case::Server(kind, size, odd) => ("partition", partitions(size), broker(kind, size, odd)),
+    };
+    let sum = sum.map_err(|error| format!("{name}: {error}"))?;
+    println!("{}", json!({"unit": unit, "count": count, "sum": sum, "features": features()}));
+    Ok(())
+}
+
+/// What callgrind counts: never inlined, called once, and not left by a jump, so that it begins and ends where this does.
+#[inline(never)]
+fn counted(work: &mut dyn FnMut()) {
+    work();
+    black_box(());
+}
+
+/// What kernels may choose by, as far as this machine, or what plays it, has it.
+fn features() -> Vec<&'static str> {
+    let mut found = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    for (name, is_there) in [
+        ("sse4.2", std::is_x86_feature_detected!("sse4.2")),
+        ("avx2", std::is_x86_feature_detected!("avx2")),
+        ("bmi2", std::is_x86_feature_detected!("bmi2")),
+        ("avx512f", std::is_x86_feature_detected!("avx512f")),
+    ] {
+        if is_there {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Hashes the column and gives the sum of the results, by which one sees that they are the same.
+fn hash(function: Function, layout: Layout, lengths: Lengths) -> Outcome<i64> {
+    let keys: Vec<Option<Vec<u8>>> = (0..ROWS).map(|row| key(row, layout, lengths)).collect();
+    let column = column(&keys, layout)?;
+    let key_type = matches!(layout, Layout::Long).then(|| "java:long".parse::<KeyType>()).transpose()?;
+    let n = Partitions::new(black_box(12))?;
+    let call = |column: &dyn Array| match function {
+        Function::Partition(client) => {
+            columnar::partition_for_key(column, n, client.parse::<Client>()?, key_type)
+        }
+        Function::Murmur2 | Function::Scalar => columnar::murmur2(column, key_type),
+    };
+    black_box(call(&column.slice(0, FIRST))?);
+    if matches!(function, Function::Scalar) {
+        let mut sum = 0;
+        counted(&mut || {
+            let of_key =
+                |key: &Option<Vec<u8>>| key.as_deref().map_or(0, |it| hashing::partition_for_key(it, n));
+            sum = keys.iter().map(of_key).map(i64::from).sum();
+        });
+        return Ok(sum);
+    }
+    let mut found = None;
+    counted(&mut || found = Some(call(black_box(&column))));
+    Ok(found.ok_or("nothing was counted")??.iter().flatten().map(i64::from).sum())
+}
+
+fn key(row: u64, layout: Layout, (shortest, longest, null_per_mille): Lengths) -> Option<Vec<u8>> {
+    let row = if matches!(layout, Layout::Dictionary) { word(row, 0) % VALUES } else { row };
+    let choice = word(row, 1);
+    let length = shortest + (choice >> 32) % (longest - shortest + 1);
+    let letters = (2..).flat_map(|place| word(row, place).to_le_bytes()).map(|byte| b'0' + byte % 64);
+    let is_null = (choice & 0xffff_ffff) % 1000 < null_per_mille;
+    (!is_null).then(|| letters.take(usize::try_from(length).unwrap_or(0)).collect())
+}
+
+fn column(keys: &[Option<Vec<u8>>], layout: Layout) -> Outcome<ArrayRef> {
+    let texts: Vec<Option<&str>> =
+        keys.iter().map(|key| key.as_deref().map(str::from_utf8).transpose()).collect::<Result<_, _>>()?;
+    Ok(match layout {
+        Layout::Utf8 => Arc::new(StringArray::from(texts)),
+        Layout::LargeUtf8 => Arc::new(LargeStringArray::from(texts)),
+        Layout::Utf8View => Arc::new(StringViewArray::from(texts)),
+        Layout::Fixed => Arc::new(FixedSizeBinaryArray::try_from_iter(keys.iter().flatten())?),
+        Layout::Dictionary => Arc::new(texts.into_iter().collect::<DictionaryArray<Int32Type>>()),
+        Layout::Long => {
+            let number = |key: &Vec<u8>| key.as_slice().try_into().map(i64::from_be_bytes);
+            Arc::new(Int64Array::from(keys.iter().flatten().map(number).collect::<Result<Vec<_>, _>>()?))
+        }
+    })
+}
+
+fn partitions((topics, partitions, _): Size) -> u64 {
+    topics as u64 * u64::from(partitions)
+}
+
+struct Names {
+    topics: Vec<String>,
+    members: Vec<String>,
+}
+
+impl Names {
+    fn of((topics, _, members): Size) -> Self {
+        let numbered = |word: &str, count: usize| (0..count).map(|it| format!("{word}{it:05}")).collect();
+        Self { topics: numbered("t", topics), members: numbered("c", members) }
+    }
+}
+
+/// A group whose members, the first `skipped` left out, subscribe to what `reads` says.
+fn given(names: &Names, size: Size, skipped: usize, reads: impl Fn(usize) -> Vec<u32>) -> Given<'_> {
+    let (topics, partitions, members) = size;
+    let members = members - skipped;
+    let mut given = Given {
+        topics: names.topics.iter().map(String::as_str).collect(),
+        partitions: vec![partitions; topics],
+        missing: vec![false; topics],
+        topic_ids: names.topics.iter().map(|name| TopicId::of_name(name)).collect(),
+        members: names.members[skipped..].iter().map(String::as_str).collect(),
+        instance_ids: vec![None; members],
+        member_racks: vec![None; members],
+        sends: vec![true; members],
+        generations: vec![1; members],
+        owned: Lists { offsets: vec![0; members + 1], values: Vec::new() },
+        ..Given::default()
+    };
+    for member in 0..members {
+        given.subscribed.values.extend(reads(member));
+        given.subscribed.end();
+    }
+    given
+}
+
+fn client(assignor: Assignor, size: Size, halves: bool, before: Before) -> Outcome<i64> {
+    let names = Names::of(size);
+    let reads = |member: usize| {
+        let mut topics: Vec<u32> = (0..).take(size.0).collect();
+        if halves {
+            topics.sort_by_key(|&topic| word(member as u64, u64::from(topic)));
+            topics.truncate(size.0 / 2);
+        }
+        topics
+    };
+    let group = match before {
+        Before::Nothing => given(&names, size, 0, reads),
+        Before::OneLeaves => {
+            let all = assignor.assign(&given(&names, size, 0, reads))?;
+            let first = all.offsets[1];
+            let mut group = given(&names, size, 1, reads);
+            let pairs = all.topics.into_iter().zip(all.partitions);
+            group.owned.values = pairs.skip(first).collect();
+            group.owned.offsets = all.offsets[1..].iter().map(|offset| offset - first).collect();
+            group
+        }
+    };
+    let mut found = None;
+    counted(&mut || found = Some(assignor.assign(black_box(&group))));
+    Ok(sum(&found.ok_or("nothing was counted")??))
+}
+
+fn broker(kind: Kind, size: Size, odd: bool) -> Outcome<i64> {
+    let names = Names::of(size);
+    let reads = |member: usize| (0..).take(size.0).skip(usize::from(odd && member == 0)).collect();
+    let group = server::Group::new(&given(&names, size, 0, reads))?;
+    let mut found = None;
+    counted(&mut || found = Some(server::assign(kind, black_box(&group))));
+    Ok(sum(&found.ok_or("nothing was counted")??))
+}
+
+/// A number in which every place counts.
+fn sum(assignment: &Assignment) -> i64 {
+    let pairs = assignment.topics.iter().zip(&assignment.partitions);
+    pairs.fold(0, |sum: i64, (&topic, &partition)| {
+        sum.wrapping_mul(31).wrapping_add(i64::from(topic) << 20).wrapping_add(i64::from(partition))
+    })
+}
+
+/// `SplitMix64` by its position.
+fn word(row: u64, place: u64) -> u64 {
+    let mut word = (row * 512 + place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
