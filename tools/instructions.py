@@ -31,8 +31,9 @@ WHAT = "Instructions a row or a partition, counted by `make instructions`, which
 LIMIT = 0.03
 COUNTED = "*instructions::counted*"
 """The function whose instructions count."""
-PROFILED = 12
-"""So many functions of a profile are shown."""
+PROFILED = 24
+"""So many functions of a profile are looked at, and shown from this share of the instructions on."""
+SHOWN = 0.02
 ROW = re.compile(r"^\s*([\d,]+) \(\s*[\d.]+%\)\s+\S*?:(\S.*?)(?: \[.*\])?$")
 
 
@@ -216,10 +217,11 @@ def _profile(program: Path, case: str, cases: Sequence[str]) -> Iterator[str]:
         own = _by_function(file, "--inclusive=no", lambda _: True)
     yield f"| {case} | with its callees | by itself |"
     yield "| --- | ---: | ---: |"
-    # What everything is in says nothing.
-    inner = [name for name, count in inclusive.items() if count < total * 0.999]
-    for name in sorted(inner, key=lambda it: -inclusive[it])[:PROFILED]:
-        yield f"| `{name}` | {inclusive[name] / total:.0%} | {own.get(name, 0) / total:.0%} |"
+    for name in sorted(inclusive, key=lambda it: -inclusive[it])[:PROFILED]:
+        share, alone = inclusive[name] / total, own.get(name, 0) / total
+        # What everything is in, and which does nothing itself, says nothing.
+        if share >= SHOWN and (share < 1 - SHOWN or alone >= SHOWN):
+            yield f"| `{name}` | {share:.0%} | {alone:.0%} |"
 
 
 def _by_function(file: Path, flag: str, counts: Callable[[str], bool]) -> dict[str, int]:
