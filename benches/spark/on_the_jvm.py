@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import random
 import sys
 import tempfile
 from pathlib import Path
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report: dict[str, object] = {"rows": options.rows, "settings": lab.settings(spark)}
     try:
         report["refused"] = dict(_refusals(spark))
+        _check_difficult(spark)
         with tempfile.TemporaryDirectory() as folder:
             for make in (_bytes, _numbers, _repeated):
                 ways = make(spark, Path(folder), options.rows)
@@ -79,6 +81,38 @@ def _shown(way: DataFrame) -> DataFrame:
     return way.drop("expected")
 
 
+def _check_difficult(spark: SparkSession) -> None:
+    """No keys of the tables below are null, empty, not ASCII or no text: fail where such ones go elsewhere."""
+    drawn = random.Random(lab.N)  # noqa: S311 - keys, no secrets
+    keys = [None, b"", "\N{SNOWMAN} é".encode(), *(drawn.randbytes(length % 40) for length in range(2_000))]
+    made = spark.createDataFrame([(key,) for key in keys], "key binary")
+    table = lab.cached(made.repartition(lab.TABLE_PARTITIONS))
+    key = sf.col("key")
+    for title, found in {
+        "StaticInvoke of kafka-clients": _kafka_clients(spark, key),
+        "StaticInvoke of commons-codec": _commons_codec(spark, key),
+    }.items():
+        lab.compare(table.withColumn("found", found), title)
+    # A Java String replaces what is no UTF-8.
+    texts = table.where(sf.is_valid_utf8(key.cast("string")) | key.isNull())
+    lab.compare(texts.withColumn("found", _by_reflection(key.cast("string"))), "java_method of commons-codec")
+
+
+def _kafka_clients(spark: SparkSession, key: Column) -> Column:
+    return lab.static_call(spark, lab.PARTITIONER, "partitionForKey", key, sf.lit(lab.N))
+
+
+def _commons_codec(spark: SparkSession, key: Column) -> Column:
+    return _placed(lab.static_call(spark, MURMUR2, "hash32", key, sf.length(key)))
+
+
+def _by_reflection(text: Column) -> Column:
+    """Null where the text is, which commons-codec does not take."""
+    return sf.when(
+        text.isNotNull(), _placed(sf.java_method(sf.lit(MURMUR2), sf.lit("hash32"), text).cast("int"))
+    )
+
+
 def _bytes(spark: SparkSession, folder: Path, rows: int) -> Ways:
     file = lab.write_keys(folder, rows)
     table = lab.cached(spark.read.parquet(str(file)).repartition(lab.TABLE_PARTITIONS))
@@ -87,15 +121,9 @@ def _bytes(spark: SparkSession, folder: Path, rows: int) -> Ways:
         "partwright.spark.partition_for_key": pws.partition_for_key("key", lab.N),
         "the same once more": pws.partition_for_key("key", lab.N),
         "Java UDF over kafka-clients": lab.java_udf("key"),
-        "StaticInvoke of kafka-clients": lab.static_call(
-            spark, lab.PARTITIONER, "partitionForKey", key, sf.lit(lab.N)
-        ),
-        "StaticInvoke of commons-codec": _placed(
-            lab.static_call(spark, MURMUR2, "hash32", key, sf.length(key))
-        ),
-        "java_method of commons-codec": _placed(
-            sf.java_method(sf.lit(MURMUR2), sf.lit("hash32"), text).cast("int")
-        ),
+        "StaticInvoke of kafka-clients": _kafka_clients(spark, key),
+        "StaticInvoke of commons-codec": _commons_codec(spark, key),
+        "java_method of commons-codec": _by_reflection(text),
         f"SQL, unrolled for {KEY_BYTES} bytes, by ascii": _unrolled(
             [_ascii_word(text, start) for start in range(1, KEY_BYTES, 4)]
         ),
