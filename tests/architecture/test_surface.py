@@ -144,10 +144,10 @@ def test_the_errors_are_one_family() -> None:
 
 
 def test_the_signatures_are_those_that_are_promised() -> None:
-    """As interfaces.md, section 3, has them; whoever calls by keyword or by place relies on them."""
+    """As interfaces.md, section 3, has them, and `threads`; whoever calls by keyword or by place relies on them."""
     promised = {
-        pw.murmur2: "(keys, *, key_type=None)",
-        pw.partition_for_key: "(keys, n, client='java', key_type=None)",
+        pw.murmur2: "(keys, *, key_type=None, threads=1)",
+        pw.partition_for_key: "(keys, n, client='java', key_type=None, *, threads=1)",
         pw.encode: "(values, key_type=None)",
     }
     for function, signature in promised.items():

@@ -227,9 +227,11 @@ def test_keyword_and_place_are_both_fine() -> None:
         keys="a", n=12, client="java", key_type="utf8"
     )
     assert pw.encode("a", "utf8") == pw.encode(values="a", key_type="utf8")
-    assert list(inspect.signature(pw.murmur2).parameters) == ["keys", "key_type"]
+    assert list(inspect.signature(pw.murmur2).parameters) == ["keys", "key_type", "threads"]
     assert list(inspect.signature(pw.encode).parameters) == ["values", "key_type"]
-    assert list(inspect.signature(pw.partition_for_key).parameters) == ["keys", "n", "client", "key_type"]
+    assert list(inspect.signature(pw.partition_for_key).parameters) == [
+        *("keys", "n", "client", "key_type", "threads")
+    ]
 
 
 def test_what_is_given_is_left_as_it_is() -> None:

@@ -9,7 +9,7 @@ use crate::error::BoundaryError;
 
 /// murmur2 of each key.
 #[pyfunction]
-#[pyo3(signature = (keys, key_type=None, threads=Threads(1)))]
+#[pyo3(signature = (keys, key_type, threads))]
 pub(crate) fn murmur2(
     py: Python<'_>,
     keys: Column,
@@ -22,7 +22,7 @@ pub(crate) fn murmur2(
 
 /// The partition of each key.
 #[pyfunction]
-#[pyo3(signature = (keys, n, client, key_type=None, threads=Threads(1)))]
+#[pyo3(signature = (keys, n, client, key_type, threads))]
 pub(crate) fn partition_for_key(
     py: Python<'_>,
     keys: Column,

@@ -36,16 +36,6 @@ impl<T: Copy> Lists<T> {
         self.offsets.push(self.values.len());
     }
 
-    /// Lists that are parts of others, from one place to another.
-    pub(super) fn picked(values: &[T], places: &[(usize, usize)]) -> Self {
-        let mut lists = Self { offsets: vec![0], values: Vec::with_capacity(values.len()) };
-        for &(start, end) in places {
-            lists.values.extend_from_slice(&values[start..end]);
-            lists.end();
-        }
-        lists
-    }
-
     pub(super) fn of(lists: &[Vec<T>]) -> Self {
         let mut flat = Self::default();
         for list in lists {

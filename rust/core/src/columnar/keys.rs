@@ -150,6 +150,13 @@ impl Source<'_> {
     fn dictionary(&self, key_type: Option<KeyType>) -> Result<KeyColumn> {
         let dictionary = self.values.as_any_dictionary();
         let (indices, values) = (dictionary.keys(), dictionary.values());
+        // Mostly there are few values, and all of them are keys: then it does not matter which of them a row has.
+        if values.len() <= indices.len()
+            && let Ok(keys) = (Source { values, nulls: values.nulls().cloned() }).keys(key_type)
+            && (0..keys.rows).all(|value| keys.key(value).is_ok())
+        {
+            return Ok(self.column(Layout::Dictionary(make_array(indices.to_data()), Box::new(keys))));
+        }
         let mut first_rows: Vec<Option<usize>> = room(values.len())?;
         first_rows.resize(values.len(), None);
         each_index(indices, self.nulls.as_ref(), |row, index| {

@@ -128,26 +128,45 @@ impl KeyColumn {
 
     /// The result of each row's value, where `values` are the results of a dictionary's.
     fn look_up(&self, indices: &dyn Array, values: &Int32Array) -> Result<Int32Array> {
-        let nulls = self.nulls.as_ref();
-        let (mut results, mut any_null_value) = (room(self.rows)?, false);
-        each_index(indices, nulls, |row, index| {
-            let Some(index) = index else {
-                results.push(0);
-                return Ok(());
-            };
-            results.push(*values.values().get(index).ok_or(Error::Malformed { row })?);
-            any_null_value |= values.is_null(index);
-            Ok(())
-        })?;
-        if !any_null_value {
+        let results = downcast_integer_array!(
+            indices => self.looked_up(indices.values(), values.values()),
+            other => Err(Error::KeyType(format!("a dictionary's indices are integers, not {}", type_name(other)))),
+        )?;
+        if values.null_count() == 0 {
             return Ok(Int32Array::new(results.into(), self.nulls.clone()));
         }
-        let mut valid = BooleanBufferBuilder::new(self.rows);
-        each_index(indices, nulls, |_, index| {
-            valid.append(index.is_some_and(|index| values.is_valid(index)));
+        let (mut valid, mut any_null_value) = (BooleanBufferBuilder::new(self.rows), false);
+        each_index(indices, self.nulls.as_ref(), |_, index| {
+            let is_valid = index.is_some_and(|index| values.is_valid(index));
+            any_null_value |= !is_valid && index.is_some();
+            valid.append(is_valid);
             Ok(())
         })?;
-        Ok(Int32Array::new(results.into(), Some(NullBuffer::new(valid.finish()))))
+        let nulls = if any_null_value { Some(NullBuffer::new(valid.finish())) } else { self.nulls.clone() };
+        Ok(Int32Array::new(results.into(), nulls))
+    }
+
+    /// The value at each index; what stands under a null may be no index.
+    fn looked_up<I: ArrowNativeType>(&self, indices: &[I], values: &[i32]) -> Result<Vec<i32>> {
+        let mut results = room(self.rows)?;
+        let mut all_there = true;
+        // A negative index becomes one that no value has.
+        results.extend(indices.iter().map(|index| {
+            let value = values.get(index.as_usize());
+            all_there &= value.is_some();
+            value.copied().unwrap_or(0)
+        }));
+        let nulls = self.nulls.as_ref();
+        if !all_there || nulls.is_some() {
+            for (row, index) in indices.iter().enumerate() {
+                if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+                    results[row] = 0;
+                } else if index.as_usize() >= values.len() {
+                    return Err(Error::Malformed { row });
+                }
+            }
+        }
+        Ok(results)
     }
 
     /// The key of one row, `None` where it is null and beyond the last row.

@@ -170,26 +170,40 @@ impl Group {
         Lists { offsets, values }
     }
 
+    /// Writes a run at a place of an assignment, and moves the place behind it.
+    pub(super) fn write(&self, assignment: &mut Assignment, place: &mut usize, run: Run) {
+        let end = *place + run.len();
+        assignment.topics[*place..end].fill(self.given_topics[run.topic as usize]);
+        for (slot, partition) in assignment.partitions[*place..end].iter_mut().zip(run.from..run.to) {
+            *slot = partition.cast_signed();
+        }
+        *place = end;
+    }
+
+    /// An assignment that is still to be filled, and where in it each member's list begins, by how long they are.
+    pub(super) fn room(&self, lengths: &[usize]) -> (Assignment, Vec<usize>) {
+        let mut offsets = vec![0; lengths.len() + 1];
+        for (&place, length) in self.given_members.iter().zip(lengths) {
+            offsets[place as usize + 1] = *length;
+        }
+        for list in 0..lengths.len() {
+            offsets[list + 1] += offsets[list];
+        }
+        let partitions = offsets[lengths.len()];
+        let places = self.given_members.iter().map(|&place| offsets[place as usize]).collect();
+        (Assignment { offsets, topics: vec![0; partitions], partitions: vec![0; partitions] }, places)
+    }
+
     /// An assignment in the numbers of what was given, each list sorted.
     pub(super) fn named(&self, mut lists: Lists<Run>) -> Assignment {
         runs::sort(&mut lists);
-        let mut members = vec![0_usize; self.members()];
-        for (member, &place) in self.given_members.iter().enumerate() {
-            members[place as usize] = member;
-        }
-        let partitions = lists.values.iter().map(|run| run.len()).sum();
-        let mut named = Assignment {
-            offsets: vec![0],
-            topics: Vec::with_capacity(partitions),
-            partitions: Vec::with_capacity(partitions),
-        };
-        for member in members {
-            for run in lists.get(member) {
-                let end = named.topics.len() + run.len();
-                named.topics.resize(end, self.given_topics[run.topic as usize]);
-                named.partitions.extend((run.from..run.to).map(u32::cast_signed));
+        let lengths: Vec<usize> =
+            (0..lists.len()).map(|list| lists.get(list).iter().map(|run| run.len()).sum()).collect();
+        let (mut named, places) = self.room(&lengths);
+        for (list, mut place) in places.into_iter().enumerate() {
+            for run in lists.get(list) {
+                self.write(&mut named, &mut place, *run);
             }
-            named.offsets.push(named.topics.len());
         }
         named
     }

@@ -60,7 +60,7 @@ pub fn assign(kind: Kind, group: &Group) -> Result<Assignment> {
     let lists = match kind {
         Kind::Uniform if group.homogeneous => homogeneous::assign(group)?,
         Kind::Uniform => heterogeneous::assign(group)?,
-        Kind::Range => range::assign(group),
+        Kind::Range => return Ok(range::assign(group)),
         Kind::Simple => simple::assign(group)?,
     };
     Ok(group.named(lists))

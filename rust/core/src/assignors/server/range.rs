@@ -1,6 +1,6 @@
 //! `RangeAssignor` of the broker: each topic's partitions in ranges over its members, and no member keeps anything.
 
-use super::super::lists::Lists;
+use super::super::Assignment;
 use super::group::Group;
 use super::runs::Run;
 
@@ -38,28 +38,32 @@ impl Topic {
 }
 
 /// What each member reads.
-pub(super) fn assign(group: &Group) -> Lists<Run> {
+///
+/// Dealt twice, first to know how long each member's list is: with many members most ranges are of one partition, and
+/// to keep them until then takes more time than to deal them again.
+pub(super) fn assign(group: &Group) -> Assignment {
+    let mut lengths = vec![0; group.members()];
+    deal(group, |member, run| lengths[member as usize] += run.len());
+    let (mut assignment, mut places) = group.room(&lengths);
+    deal(group, |member, run| group.write(&mut assignment, &mut places[member as usize], run));
+    assignment
+}
+
+/// Gives `take` each member's ranges, those of one member in the order of their topics.
+fn deal(group: &Group, mut take: impl FnMut(u32, Run)) {
     let counts = group.counts.iter().zip(&group.subscribers);
-    let mut topics: Vec<Topic> =
-        counts.clone().map(|(&count, &members)| Topic::new(count, members)).collect();
+    let mut topics: Vec<Topic> = counts.map(|(&count, &members)| Topic::new(count, members)).collect();
     let mut open = topics.iter().filter(|topic| !topic.is_dealt()).count();
-    let most = counts.map(|(&count, &members)| count.min(members) as usize).sum();
-    let mut runs = Vec::with_capacity(most);
-    // Where each member's runs begin and end.
-    let mut places = vec![(0, 0); group.members()];
     for &member in &group.static_first {
         if open == 0 {
             break;
         }
-        let start = runs.len();
         for &number in group.subscribed.get(member as usize) {
             let topic = &mut topics[number as usize];
             if !topic.is_dealt() {
-                runs.push(topic.deal(number));
+                take(member, topic.deal(number));
                 open -= usize::from(topic.is_dealt());
             }
         }
-        places[member as usize] = (start, runs.len());
     }
-    Lists::picked(&runs, &places)
 }
