@@ -17,12 +17,14 @@ impl Slots<'_> {
 
     #[inline]
     pub(super) fn extend<const L: usize>(&mut self, answers: &[i32; L]) {
-        let slots = std::mem::take(&mut self.0).into_slice();
-        let (now, later) = slots.split_at_mut(L.min(slots.len()));
-        for (slot, answer) in now.iter_mut().zip(answers) {
-            slot.write(*answer);
+        if self.0.len() < L {
+            answers.iter().for_each(|answer| self.push(*answer));
+            return;
         }
-        self.0 = later.iter_mut();
+        if let Some((now, later)) = std::mem::take(&mut self.0).into_slice().split_first_chunk_mut::<L>() {
+            *now = answers.map(MaybeUninit::new);
+            self.0 = later.iter_mut();
+        }
     }
 
     fn is_full(&self) -> bool {
