@@ -11,10 +11,13 @@ PYTHON := .venv/bin/python
 export PYO3_PYTHON := $(CURDIR)/$(PYTHON)
 # The wheel's sources: it is built anew only when one of them is newer, or was added or deleted.
 SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.toml Cargo.lock pyproject.toml README.md LICENSE
+# A sanitizer is for a target, not for the build scripts beside it.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+SECONDS := 30
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
-.PHONY: help demo test slow soak spark-matrix setup wheel lint format golden bench instructions clean machine
+.PHONY: sanitize fuzz help demo test slow soak spark-matrix setup wheel lint format golden bench instructions clean machine
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -67,6 +70,13 @@ bench: .venv/wheel .venv/bench ## Measure everything beside its rivals into benc
 
 instructions: .venv/setup ## Count instructions with callgrind, fail where they grew: UPDATE="why" writes them
 	$(PYTHON) tools/instructions.py $(if $(filter command,$(origin UPDATE)),--update "$$UPDATE")
+
+sanitize: .venv/setup ## Run the tests of the unsafe code, and of all columns, under AddressSanitizer
+	ASAN_OPTIONS=allocator_may_return_null=1 RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test --locked --quiet --target $(HOST) --target-dir target/sanitize \
+		--package partwright-core --lib --test properties
+
+fuzz: .venv/setup ## Look for columns that the core reads wrongly, with libFuzzer: SECONDS=30; needs cargo-fuzz
+	RUSTC_BOOTSTRAP=1 cargo fuzz run columns -- -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1
 
 clean: ## Remove what was built and installed
 	rm -rf .venv .venv-spark-* target dist

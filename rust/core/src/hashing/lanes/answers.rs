@@ -18,7 +18,9 @@ impl Slots<'_> {
     #[inline]
     pub(super) fn extend<const L: usize>(&mut self, answers: &[i32; L]) {
         if self.0.len() < L {
-            answers.iter().for_each(|answer| self.push(*answer));
+            for answer in answers {
+                self.push(*answer);
+            }
             return;
         }
         if let Some((now, later)) = std::mem::take(&mut self.0).into_slice().split_first_chunk_mut::<L>() {
