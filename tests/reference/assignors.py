@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROUNDS = 5
+PATIENCE_S, PATIENCE_A_GROUP_S = 60, 0.1
+"""Kafka 2.8 moves partitions to and fro for ever in one random group of very many."""
 
 
 class Program(NamedTuple):
@@ -52,7 +54,8 @@ def ask(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The provenance, and the answer to each group."""
     asked = "".join(f"{json.dumps(group)}\n" for group in groups)
-    provenance, *answers = map(json.loads, run(command, asked).splitlines())
+    patience_s = PATIENCE_S + len(groups) * PATIENCE_A_GROUP_S
+    provenance, *answers = map(json.loads, run(command, asked, patience_s).splitlines())
     return provenance, answers
 
 

@@ -26,6 +26,10 @@ class CannotAskError(Exception):
     """A client cannot be asked on this machine; the message says why, and what to install."""
 
 
+class NoAnswerError(CannotAskError):
+    """A client's program has gone on for so long that it may never end."""
+
+
 def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java") -> list[str]:
     """Compiles a project's Maven programs into the folder, with the jars that they need beside them.
 
@@ -106,9 +110,14 @@ def build_python(folder: Path) -> list[str]:
     return [str(python), str(REFERENCE / "python" / "answers.py")]
 
 
-def run(command: Sequence[str], asked: str = "") -> str:
+def run(command: Sequence[str], asked: str = "", patience_s: float | None = None) -> str:
     """Standard output of a command that is asked something; where it fails, the error shows what it said."""
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, input=asked, capture_output=True, text=True, check=False, timeout=patience_s
+        )
+    except subprocess.TimeoutExpired as endless:
+        raise NoAnswerError(f"{command[-1]} had no answer after {patience_s:.0f} s") from endless
     if done.returncode != 0:
         # Maven resets the colours even where it uses none.
         said = re.sub(r"\x1b\[\d*m", "", done.stdout + done.stderr).strip().splitlines()
