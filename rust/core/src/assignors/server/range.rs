@@ -39,20 +39,41 @@ impl Topic {
 
 /// What each member reads.
 ///
-/// Dealt twice, first to know how long each member's list is: with many members most ranges are of one partition, and
-/// to keep them until then takes more time than to deal them again.
+/// How long each member's list is has to be known before the first range is written. With many members most ranges are
+/// of one partition, and to keep them until then takes more time than to deal them twice.
 pub(super) fn assign(group: &Group) -> Assignment {
-    let mut lengths = vec![0; group.members()];
-    deal(group, |member, run| lengths[member as usize] += run.len());
-    let (mut assignment, mut places) = group.room(&lengths);
+    let (mut assignment, mut places) = group.room(&lengths(group));
     deal(group, |member, run| group.write(&mut assignment, &mut places[member as usize], run));
     assignment
 }
 
+/// The topics before anything is dealt.
+fn all(group: &Group) -> impl Iterator<Item = Topic> {
+    group.counts.iter().zip(&group.subscribers).map(|(&count, &members)| Topic::new(count, members))
+}
+
+/// How many partitions each member gets.
+fn lengths(group: &Group) -> Vec<usize> {
+    let mut lengths = vec![0; group.members()];
+    if !group.homogeneous {
+        deal(group, |member, run| lengths[member as usize] += run.len());
+        return lengths;
+    }
+    // All have turns at all topics: whose turn comes later gets one of fewer topics.
+    let topics = || all(group).map(|topic| (topic.each as usize, topic.extra as usize));
+    let mut turns = vec![0; group.members() + 1];
+    topics().for_each(|(_, extra)| turns[extra] += 1);
+    let mut length = topics().map(|(each, _)| each).sum();
+    for (turn, &member) in group.static_first.iter().enumerate().rev() {
+        length += turns[turn + 1];
+        lengths[member as usize] = length;
+    }
+    lengths
+}
+
 /// Gives `take` each member's ranges, those of one member in the order of their topics.
 fn deal(group: &Group, mut take: impl FnMut(u32, Run)) {
-    let counts = group.counts.iter().zip(&group.subscribers);
-    let mut topics: Vec<Topic> = counts.map(|(&count, &members)| Topic::new(count, members)).collect();
+    let mut topics: Vec<Topic> = all(group).collect();
     let mut open = topics.iter().filter(|topic| !topic.is_dealt()).count();
     for &member in &group.static_first {
         if open == 0 {
