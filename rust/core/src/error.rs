@@ -67,6 +67,14 @@ pub enum Error {
         /// What is the matter with the group.
         reason: &'static str,
     },
+    /// Kafka's own assignor never ends on a group.
+    #[error(
+        "{assignor} has no assignment for this group (Kafka's own assignor moves its partitions in a circle, for ever)"
+    )]
+    Endless {
+        /// The assignor.
+        assignor: &'static str,
+    },
     /// The type of a column has no key bytes, or not under this key type.
     #[error("{0}")]
     KeyType(String),

@@ -15,6 +15,9 @@ pub(super) enum Rules {
     Kafka39,
 }
 
+/// From this round on it is looked whether the rounds go in a circle: nearly all groups are balanced after fewer.
+const LONG: u64 = 16;
+
 /// An assignment while it is balanced.
 pub(super) struct Balance<'a> {
     group: &'a Group<'a>,
@@ -110,10 +113,20 @@ impl<'a> Balance<'a> {
         self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
     }
 
-    /// Moves partitions until a round moves none; whether any has moved.
+    /// Moves partitions until a round moves none; whether any has moved. A round hangs on nothing but what every member
+    /// has and what has moved before: where both are what they once were, Kafka moves partitions in a circle, and never
+    /// ends. As a partition may be moved in another's stead, from a member that has few, this comes about.
     pub(super) fn reassign(&mut self, partitions: &[u32], assignor: &'static str) -> Result<bool> {
         let mut moved = false;
-        loop {
+        let mut seen = None;
+        for round in 1_u64.. {
+            let now = (&self.lists, &self.movements);
+            if seen.as_ref().is_some_and(|(lists, movements)| now == (lists, movements)) {
+                return Err(Error::Endless { assignor });
+            }
+            if round >= LONG && round.is_power_of_two() {
+                seen = Some((self.lists.clone(), self.movements.clone()));
+            }
             let mut changed = false;
             for &partition in partitions {
                 if self.is_balanced() {
@@ -123,9 +136,10 @@ impl<'a> Balance<'a> {
             }
             moved |= changed;
             if !changed {
-                return Ok(moved);
+                break;
             }
         }
+        Ok(moved)
     }
 
     /// Moves a partition, or another in its stead, to its owner of old or to who has the fewest, if that has two fewer.

@@ -7,6 +7,7 @@ use super::group::Group;
 use super::java_order::{FIRST_BINS, LONGEST_LIST, TREE_BINS, bin, hash_code, partition_hash, spread};
 
 /// The movements of one balancing.
+#[derive(Clone, PartialEq)]
 pub(super) struct Movements {
     /// Topic, source and destination, and the partitions that went this way.
     ways: BTreeMap<(u32, u32, u32), Set>,
@@ -18,6 +19,7 @@ pub(super) struct Movements {
 
 /// A `HashSet<TopicPartition>`, of which only the first one matters. A bin with more than eight partitions of one topic
 /// in a table of 64 and more, which Java makes a tree, is kept a list here.
+#[derive(Clone, PartialEq)]
 struct Set {
     partitions: Vec<(i32, u32)>,
     bins: usize,
