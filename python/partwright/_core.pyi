@@ -1,8 +1,10 @@
 # The extension module's functions; their prose is in the Python wrappers.
 
-from typing import Any, SupportsIndex, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex, TypeAlias, final
 
 __all__ = [
+    "Producer",
     "assign",
     "assignors",
     "check",
@@ -18,6 +20,8 @@ __all__ = [
     "partition_for_bytes",
     "partition_for_key",
     "steps",
+    "strategies",
+    "strategy_name",
     "topic_ids",
     "walk_names",
 ]
@@ -50,3 +54,38 @@ def pair_lists(lists: list[list[Any] | None], numbers: dict[str, int]) -> list[_
 def topic_ids(names: list[str], given: list[str | None]) -> list[str]: ...
 def clients() -> list[dict[str, Any]]: ...
 def key_types() -> list[str]: ...
+
+# A partition: its number, whether it has a leader, and whether that is near.
+_Partition: TypeAlias = tuple[int, bool, bool]
+
+@final
+class Producer:
+    def __new__(
+        cls,
+        strategy: str,
+        client: str,
+        settings: Mapping[str, Any],
+        topics: Sequence[tuple[str, Sequence[_Partition]]],
+        draws: Sequence[int] | None,
+        seed: int,
+    ) -> Producer: ...
+    def partition(self, topic: int, key: bytes | None, at: int) -> int | None: ...
+    def on_new_batch(self, topic: int, previous: int) -> None: ...
+    def next_partition(self, topic: int, previous: int) -> int: ...
+    def append(self, topic: int, produced: int, enable_switch: bool) -> int: ...
+    def load_stats(
+        self,
+        topic: int,
+        sizes: Sequence[int] | None,
+        ids: Sequence[int],
+        near: Sequence[bool] | None,
+        length: int,
+    ) -> None: ...
+    def set_topic(self, place: int, name: str, partitions: Sequence[_Partition]) -> None: ...
+    def set_counter(self, topic: int, counter: int) -> None: ...
+    def drawn(self) -> int: ...
+    def place(self, records: _Column) -> _Result: ...
+
+# Each strategy's name, its source, whether it takes records with keys, and whether it counts their bytes.
+def strategies() -> list[tuple[str, str, bool, bool]]: ...
+def strategy_name(given: str) -> str: ...

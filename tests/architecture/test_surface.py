@@ -29,13 +29,18 @@ def stub_functions() -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in stub().body if isinstance(node, ast.FunctionDef)}
 
 
+def stub_classes() -> set[str]:
+    return {node.name for node in stub().body if isinstance(node, ast.ClassDef)}
+
+
 def module_functions() -> dict[str, Any]:
     return {name: value for name, value in vars(_core).items() if callable(value)}
 
 
 def test_the_stub_and_the_extension_module_name_the_same_functions() -> None:
     assert {"murmur2", "partition_for_key", "encode"} <= set(stub_functions())
-    assert set(stub_functions()) == set(module_functions()) == set(_core.__all__)
+    assert stub_classes() == {"Producer"}
+    assert {*stub_functions(), *stub_classes()} == set(module_functions()) == set(_core.__all__)
     (named,) = [
         ast.literal_eval(node.value)
         for node in stub().body

@@ -45,6 +45,19 @@ pub enum Error {
         /// Those that were probably meant.
         nearest: Vec<&'static str>,
     },
+    /// No strategy has this name.
+    #[error("there is no strategy {name:?}; known: {}{}", known.join(", "), hint(nearest))]
+    UnknownStrategy {
+        /// What was asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+        /// Those that were probably meant.
+        nearest: Vec<&'static str>,
+    },
+    /// A producer has no partition for a record, or cannot be configured so.
+    #[error("{0}")]
+    Producer(String),
     /// A group has more partitions than are assigned at once.
     #[error("the members subscribe to more partitions than one group may have, {most}")]
     TooManyPartitions {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`assignors`] | who reads what: the assignors of a consumer group, the client's and the broker's |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
+//! | [`producer`] | where a record goes that its key does not place: the strategies of Kafka's producers |
 //! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
 //!
 //! Nothing here does I/O, reads a clock, starts a thread or draws a random number: what varies is an argument.
@@ -16,5 +17,6 @@ pub mod assignors;
 pub mod columnar;
 pub mod hashing;
 mod names;
+pub mod producer;
 
 pub use error::{Error, Result};

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use partwright_core::assignors;
 use partwright_core::hashing::{self, KeyType, Partitions};
+use partwright_core::producer;
 use pyo3::prelude::*;
 
 use crate::error::{BoundaryError, refusal};
@@ -80,7 +81,19 @@ impl<'py> FromPyObject<'_, 'py> for Assignor {
     }
 }
 
-fn named<T: FromStr<Err = partwright_core::Error>>(
+/// A strategy by one of its names.
+#[derive(Clone, Copy)]
+pub(crate) struct Strategy(pub(crate) producer::Strategy);
+
+impl<'py> FromPyObject<'_, 'py> for Strategy {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(given, "strategy").map(Self)
+    }
+}
+
+pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(
     given: Borrowed<'_, '_, PyAny>,
     what: &str,
 ) -> PyResult<T> {

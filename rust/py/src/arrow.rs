@@ -81,7 +81,8 @@ impl Column {
         to_pyarrow(py, detached(py, || rule(&one, &other))?)
     }
 
-    fn only(self) -> ArrayRef {
+    /// Its one chunk.
+    pub(crate) fn only(self) -> ArrayRef {
         let empty = || new_empty_array(self.field.data_type());
         self.chunks.into_iter().next().unwrap_or_else(empty)
     }

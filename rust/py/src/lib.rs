@@ -6,6 +6,7 @@ mod assignment;
 mod error;
 mod hashing;
 mod lists;
+mod producer;
 mod threads;
 
 /// The list of what Python can call; the prose is in the Python wrappers.
@@ -20,4 +21,6 @@ mod _core {
     };
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};
+    #[pymodule_export]
+    use crate::producer::{Producer, strategies, strategy_name};
 }

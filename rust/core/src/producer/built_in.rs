@@ -1,0 +1,184 @@
+//! The sticky partition since Kafka 3.3 (`BuiltInPartitioner`, KIP-794), racks as of 4.4.
+
+use super::{Draws, Topic};
+use crate::{Error, Result};
+
+/// What a topic's built-in partitioner keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct BuiltIn {
+    /// The partition that keyless records go to now, and how many bytes have.
+    sticky: Option<(i32, i32)>,
+    load: Option<Load>,
+}
+
+/// How often each partition shall be drawn, by the length of its queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Load {
+    all: Table,
+    /// Of those in the producer's rack; none where racks do not matter.
+    near: Option<Table>,
+}
+
+/// A cumulative frequency table: partition `ids[i]` stands for the numbers from `ends[i - 1]` to below `ends[i]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Table {
+    ends: Vec<i32>,
+    ids: Vec<i32>,
+}
+
+/// The queues of a topic's partitions, as the producer's sender sees them: `updatePartitionLoadStats`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queues {
+    /// How many batches wait for each partition that has a leader.
+    pub sizes: Vec<i32>,
+    /// These partitions.
+    pub ids: Vec<i32>,
+    /// Whether the leader of each is in the producer's rack; none where it is not said.
+    pub near: Option<Vec<bool>>,
+    /// How many of them count: the others were too slow.
+    pub length: i32,
+}
+
+/// What does not change while a producer runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stickiness {
+    /// `batch.size`, 1 at least.
+    pub(super) batch_size: i32,
+    pub(super) rack_aware: bool,
+}
+
+impl BuiltIn {
+    /// The partition of keyless records, drawn where there is none.
+    pub(super) fn peek(&mut self, topic: &Topic, rules: Stickiness, draws: &mut Draws) -> Result<i32> {
+        if let Some((partition, _)) = self.sticky {
+            return Ok(partition);
+        }
+        let partition = self.next(topic, rules, draws)?;
+        self.sticky = Some((partition, 0));
+        Ok(partition)
+    }
+
+    /// A draw, which changes nothing and may be the same partition again.
+    pub(super) fn next(&self, topic: &Topic, rules: Stickiness, draws: &mut Draws) -> Result<i32> {
+        let number = draws.positive()?;
+        let Some(load) = &self.load else {
+            return match (&topic.available[..], &topic.near[..]) {
+                ([], _) => topic.of_all(number),
+                (_, near @ [_, ..]) if rules.rack_aware => Ok(Topic::one_of(near, number)),
+                (available, _) => Ok(Topic::one_of(available, number)),
+            };
+        };
+        let near = load.near.as_ref().filter(|table| !table.ends.is_empty());
+        near.unwrap_or(&load.all).draw(number.cast_signed())
+    }
+
+    /// So many bytes were appended to the sticky partition; whether another is sticky now. It moves on after
+    /// `batch.size` where that is enabled, and after twice as much in any case.
+    pub(super) fn update(
+        &mut self,
+        bytes: i32,
+        enable_switch: bool,
+        topic: &Topic,
+        rules: Stickiness,
+        draws: &mut Draws,
+    ) -> Result<bool> {
+        let Some((_, produced)) = &mut self.sticky else { return Ok(false) };
+        // Java's sums and products overflow: a batch.size beyond 2^30 - 1 moves on after every record.
+        *produced = produced.wrapping_add(bytes);
+        let enough = *produced >= rules.batch_size && enable_switch;
+        if !enough && *produced < rules.batch_size.wrapping_mul(2) {
+            return Ok(false);
+        }
+        self.sticky = Some((self.next(topic, rules, draws)?, 0));
+        Ok(true)
+    }
+
+    /// Takes in the queues, from which the next partitions are drawn; without any, all are drawn alike.
+    pub(super) fn weigh(&mut self, queues: Option<&Queues>, rules: Stickiness) -> Result<()> {
+        self.load = match queues {
+            Some(queues) => Load::of(queues, rules.rack_aware)?,
+            None => None,
+        };
+        Ok(())
+    }
+}
+
+impl Load {
+    /// None where there is nothing to weigh: one partition, or queues that are all as long.
+    fn of(queues: &Queues, rack_aware: bool) -> Result<Option<Self>> {
+        let Queues { sizes, ids, near, length } = queues;
+        let length = match usize::try_from(*length) {
+            Ok(length @ 1..) if sizes.len() >= 2 => length,
+            _ => return Ok(None),
+        };
+        let (Some(counted), Some(ids)) = (sizes.get(..length), ids.get(..length)) else {
+            return Err(too_short("queue sizes or partition ids", length));
+        };
+        let longest = counted.iter().copied().fold(counted[0], i32::max);
+        if length == sizes.len() && counted.iter().all(|&size| size == longest) {
+            return Ok(None);
+        }
+        let near = match near {
+            _ if !rack_aware => None,
+            Some(near) if near.len() >= length => {
+                let chosen = counted.iter().zip(ids).zip(near).filter(|(_, near)| **near);
+                let (sizes, ids): (Vec<i32>, Vec<i32>) = chosen.map(|((&size, &id), _)| (size, id)).unzip();
+                let longest = sizes.iter().copied().fold(-1, i32::max);
+                Some(Table::of(&sizes, ids, longest))
+            }
+            Some(_) => return Err(too_short("leader racks", length)),
+            None => {
+                let reason = "load statistics of a rack-aware producer need leader_racks (Kafka's own throws NullPointerException)";
+                return Err(Error::Producer(reason.to_owned()));
+            }
+        };
+        Ok(Some(Self { all: Table::of(counted, ids.to_vec(), longest), near }))
+    }
+}
+
+fn too_short(what: &str, length: usize) -> Error {
+    Error::Producer(format!(
+        "the length {length} is more than there are {what} (Kafka's own throws ArrayIndexOutOfBoundsException)"
+    ))
+}
+
+impl Table {
+    /// The longest queue is drawn once where an empty one is drawn once more than it is long.
+    fn of(sizes: &[i32], ids: Vec<i32>, longest: i32) -> Self {
+        let fold = |end: &mut i32, &size: &i32| {
+            *end = longest.wrapping_add(1).wrapping_sub(size).wrapping_add(*end);
+            Some(*end)
+        };
+        Self { ends: sizes.iter().scan(0, fold).collect(), ids }
+    }
+
+    /// The partition that a number without a sign stands for.
+    fn draw(&self, drawn: i32) -> Result<i32> {
+        let last = self.ends.last().copied().unwrap_or_default();
+        let Some(number) = drawn.checked_rem(last) else {
+            let reason = "queue sizes add up to nothing (Kafka's own throws ArithmeticException: / by zero)";
+            return Err(Error::Producer(reason.to_owned()));
+        };
+        let place = match self.java_binary_search(number) {
+            Ok(found) => found + 1,
+            Err(place) => place,
+        };
+        self.ids.get(place).copied().ok_or_else(|| too_short("partition ids", place + 1))
+    }
+
+    /// `Arrays.binarySearch`, which of ends that are not sorted (they are not where sums overflow) finds something else than
+    /// Rust's does.
+    fn java_binary_search(&self, number: i32) -> std::result::Result<usize, usize> {
+        let (mut low, mut high) = (0, self.ends.len());
+        while low < high {
+            // Java's `high` is the last place, not the one behind it: the middle is rounded as Java's is.
+            let middle = usize::midpoint(low, high - 1);
+            match self.ends[middle].cmp(&number) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Ok(middle),
+            }
+        }
+        Err(low)
+    }
+}

@@ -1,0 +1,76 @@
+//! Random numbers as an input: Java's `SplittableRandom` from a seed, or what was drawn before.
+
+use crate::hashing::to_positive;
+use crate::{Error, Result};
+
+/// Where the draws of a strategy come from, each one of Java's `nextInt()`.
+///
+/// ```
+/// use partwright_core::producer::Draws;
+/// let (mut seeded, mut again) = (Draws::seeded(7), Draws::seeded(7));
+/// assert_eq!(seeded.next_int(), again.next_int());
+/// assert_eq!(Draws::recorded(vec![-3]).next_int(), Ok(-3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draws {
+    source: Source,
+    taken: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    /// The state of Java's `SplittableRandom`.
+    Seeded(u64),
+    Recorded(Vec<i32>),
+}
+
+/// `SplittableRandom.GOLDEN_GAMMA`.
+const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Draws {
+    /// The numbers of `new SplittableRandom(seed)`.
+    pub fn seeded(seed: i64) -> Self {
+        Self { source: Source::Seeded(seed.cast_unsigned()), taken: 0 }
+    }
+
+    /// These numbers, in this order.
+    pub fn recorded(values: Vec<i32>) -> Self {
+        Self { source: Source::Recorded(values), taken: 0 }
+    }
+
+    /// How many have been drawn.
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// The next one.
+    ///
+    /// # Errors
+    /// [`Error::Producer`] where the recorded ones are at their end.
+    pub fn next_int(&mut self) -> Result<i32> {
+        let drawn = match &mut self.source {
+            Source::Seeded(state) => {
+                *state = state.wrapping_add(GAMMA);
+                mix32(*state)
+            }
+            Source::Recorded(values) => *values.get(self.taken).ok_or_else(|| {
+                Error::Producer(format!("all {} draws are taken, and one more is needed", values.len()))
+            })?,
+        };
+        self.taken += 1;
+        Ok(drawn)
+    }
+
+    /// The next one without its sign, as every class of Kafka's takes it.
+    pub(super) fn positive(&mut self) -> Result<u32> {
+        self.next_int().map(to_positive)
+    }
+}
+
+/// `SplittableRandom.mix32`.
+fn mix32(state: u64) -> i32 {
+    let mixed = (state ^ (state >> 33)).wrapping_mul(0x62a9_d9ed_7997_05f5);
+    let mixed = (mixed ^ (mixed >> 28)).wrapping_mul(0xcb24_d0a5_c88c_35b3) >> 32;
+    let upper = mixed as u32;
+    upper.cast_signed()
+}

@@ -1,0 +1,402 @@
+//! A producer that places record after record: the order of preference, and what a strategy keeps between records.
+
+use super::batches::{Batches, Size};
+use super::built_in::{BuiltIn, Stickiness};
+use super::sticky_cache::StickyCache;
+use super::strategy::Batching;
+use super::{Among, Draws, Otherwise, Queues, Settings, Strategy, Topic};
+use crate::hashing::to_positive;
+use crate::{Error, Result};
+
+/// What decides where a record goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The place of its topic among the producer's.
+    pub topic: usize,
+    /// The partition that the record itself names.
+    pub partition: Option<i32>,
+    /// The partition that its key has, or its field.
+    pub keyed: Option<i32>,
+    /// How many bytes its key has, -1 for a null key.
+    pub key_size: i32,
+    /// How many bytes its value has, -1 for a null value.
+    pub value_size: i32,
+    /// When it is sent, in milliseconds.
+    pub at: i64,
+}
+
+/// A strategy at work: what it keeps of each topic, and its draws.
+///
+/// ```
+/// use partwright_core::producer::{Draws, Partition, Producer, Record, Settings, Strategy, Topic};
+/// let partitions: Vec<_> = (0..3).map(|id| Partition { id, available: id != 1, near: false }).collect();
+/// let topics = vec![Topic::new("orders", &partitions)?];
+/// let mut producer = Producer::new(Strategy::RoundRobin, Settings::new(), topics, Draws::seeded(0))?;
+/// let placed: Vec<_> = (0..3).map(|_| producer.place(&Record::default())).collect();
+/// assert_eq!(placed, [Ok(Some(0)), Ok(Some(2)), Ok(Some(0))]);
+/// # Ok::<(), partwright_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Producer {
+    strategy: Strategy,
+    settings: Settings,
+    topics: Vec<Kept>,
+    draws: Draws,
+    /// `RoundRobinPartitioner` of 3.9.2: the topic and partition at which a batch was to begin, for the next record of its
+    /// thread, whatever its topic.
+    previous: Option<(usize, i32)>,
+    /// When Kafka 0.8 last refreshed its metadata.
+    refreshed: Option<i64>,
+}
+
+/// A topic, and what a strategy keeps of it.
+#[derive(Clone, Debug)]
+struct Kept {
+    topic: Topic,
+    counter: Option<i32>,
+    sticky: StickyCache,
+    built_in: BuiltIn,
+    /// The partition of Kafka 0.8.
+    old: Option<i32>,
+    batches: Batches,
+}
+
+impl Kept {
+    fn new(topic: Topic) -> Self {
+        Self {
+            batches: Batches::new(&topic.all),
+            topic,
+            counter: None,
+            sticky: StickyCache::default(),
+            built_in: BuiltIn::default(),
+            old: None,
+        }
+    }
+}
+
+impl Producer {
+    /// A producer that has sent nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::Producer`] for settings that Kafka refuses.
+    pub fn new(strategy: Strategy, settings: Settings, topics: Vec<Topic>, draws: Draws) -> Result<Self> {
+        settings.check()?;
+        let topics = topics.into_iter().map(Kept::new).collect();
+        Ok(Self { strategy, settings, topics, draws, previous: None, refreshed: None })
+    }
+
+    /// How many draws were taken.
+    pub fn drawn(&self) -> usize {
+        self.draws.taken()
+    }
+
+    /// Lets a topic's round robin begin elsewhere than Kafka lets it.
+    pub fn set_counter(&mut self, topic: usize, counter: i32) {
+        self.topics[topic].counter = Some(counter);
+    }
+
+    /// New metadata of a topic, or a topic that was not there before; what is kept of it stays.
+    pub fn set_topic(&mut self, place: usize, topic: Topic) {
+        match self.topics.get_mut(place) {
+            Some(kept) => kept.topic = topic,
+            None => self.topics.push(Kept::new(topic)),
+        }
+    }
+
+    /// How many partitions a topic has.
+    pub fn partitions(&self, topic: usize) -> usize {
+        self.topics[topic].topic.len()
+    }
+
+    /// The partition of a record, in Kafka's order of preference: its own, else what a configured strategy says, else its
+    /// key's, else the strategy's. The record is appended to its batch where batches matter. `None` where there is neither
+    /// a key nor a strategy for records without.
+    ///
+    /// # Errors
+    /// [`Error::Producer`] where Kafka's own producer throws, and where recorded draws are at their end.
+    #[inline]
+    pub fn place(&mut self, record: &Record) -> Result<Option<i32>> {
+        let own = match record.partition {
+            Some(partition) => Some(self.checked(record.topic, partition)?),
+            None => None,
+        };
+        match self.strategy.batching() {
+            Batching::Apart => match own {
+                Some(partition) => Ok(Some(partition)),
+                None => self.partition(record.topic, record.keyed, record.at),
+            },
+            Batching::BuiltIn => {
+                let keyed = record.keyed.filter(|_| !self.settings.ignore_keys);
+                self.append_to(own.or(keyed), record).map(Some)
+            }
+            Batching::Told => self.told(own, record).map(Some),
+        }
+    }
+
+    /// A record's own partition, if its topic has it.
+    fn checked(&self, topic: usize, partition: i32) -> Result<i32> {
+        let topic = &self.topics[topic].topic;
+        if usize::try_from(partition).is_ok_and(|partition| partition < topic.len()) {
+            return Ok(partition);
+        }
+        Err(Error::Producer(format!(
+            "the record names partition {partition}, and topic {:?} has {} (from 0 on)",
+            topic.name,
+            topic.len()
+        )))
+    }
+
+    /// What the strategy says of a record, which is not appended: `Partitioner.partition`.
+    ///
+    /// # Errors
+    /// As [`Producer::place`].
+    #[inline]
+    pub fn partition(&mut self, topic: usize, keyed: Option<i32>, at: i64) -> Result<Option<i32>> {
+        let kept = &mut self.topics[topic];
+        let draws = &mut self.draws;
+        match self.strategy {
+            Strategy::Key => return Ok(keyed),
+            Strategy::Explicit => self.otherwise(topic, "it names no partition"),
+            Strategy::Field => match keyed {
+                Some(partition) => Ok(partition),
+                None => self.otherwise(topic, "its field is null"),
+            },
+            Strategy::RoundRobin | Strategy::RoundRobin28 => self.round_robin(topic),
+            Strategy::RoundRobin392 => match self.previous.take() {
+                Some((previous, partition)) if previous == topic => Ok(partition),
+                _ => self.round_robin(topic),
+            },
+            Strategy::Random => {
+                let number = draws.positive()?;
+                let topic = &kept.topic;
+                match (self.settings.available_only, &topic.all[..]) {
+                    (false, all @ [_, ..]) => Ok(Topic::one_of(all, number)),
+                    _ => topic.one(number),
+                }
+            }
+            Strategy::Sticky24 => match keyed {
+                Some(partition) => Ok(partition),
+                None => kept.sticky.partition(&kept.topic, draws),
+            },
+            Strategy::UniformSticky24 => kept.sticky.partition(&kept.topic, draws),
+            Strategy::Sticky33 | Strategy::Sticky44 => match keyed.filter(|_| !self.settings.ignore_keys) {
+                Some(partition) => Ok(partition),
+                None => kept.built_in.peek(&kept.topic, stickiness(self.strategy, &self.settings), draws),
+            },
+            Strategy::OldNullKey => match keyed {
+                Some(partition) => Ok(partition),
+                None => self.old_null_key(topic, at),
+            },
+            Strategy::OldRoundRobin => match (keyed, kept.counter) {
+                (Some(partition), _) => Ok(partition),
+                (None, Some(_)) => self.round_robin(topic),
+                (None, None) => {
+                    kept.counter = Some(draws.next_int()?);
+                    self.round_robin(topic)
+                }
+            },
+            Strategy::Leader => self.leader(topic, keyed),
+        }
+        .map(Some)
+    }
+
+    /// A record would begin a batch: `Partitioner.onNewBatch`.
+    ///
+    /// # Errors
+    /// As [`Producer::place`].
+    pub fn on_new_batch(&mut self, topic: usize, previous: i32) -> Result<()> {
+        match self.strategy {
+            Strategy::Sticky24 | Strategy::UniformSticky24 => {
+                let kept = &mut self.topics[topic];
+                kept.sticky.next(&kept.topic, previous, &mut self.draws)?;
+            }
+            Strategy::RoundRobin392 => self.previous = Some((topic, previous)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The next sticky partition: `StickyPartitionCache.nextPartition`, which stays where the topic's partition is no more
+    /// `previous`, and `BuiltInPartitioner.nextPartition`, which does not keep what it draws.
+    ///
+    /// # Errors
+    /// As [`Producer::place`]; and where the strategy is not sticky.
+    pub fn next_partition(&mut self, topic: usize, previous: i32) -> Result<i32> {
+        let kept = &mut self.topics[topic];
+        match self.strategy {
+            Strategy::Sticky24 | Strategy::UniformSticky24 => {
+                kept.sticky.next(&kept.topic, previous, &mut self.draws)
+            }
+            Strategy::Sticky33 | Strategy::Sticky44 => {
+                kept.built_in.next(&kept.topic, stickiness(self.strategy, &self.settings), &mut self.draws)
+            }
+            _ => Err(self.has_no("next_partition")),
+        }
+    }
+
+    /// Bytes are appended to the sticky partition, which is the answer; another may be sticky after it:
+    /// `BuiltInPartitioner.updatePartitionInfo`.
+    ///
+    /// # Errors
+    /// As [`Producer::place`]; and where the strategy is not the built-in partitioner.
+    pub fn append(&mut self, topic: usize, bytes: i32, enable_switch: bool) -> Result<i32> {
+        if self.strategy.batching() != Batching::BuiltIn {
+            return Err(self.has_no("append"));
+        }
+        let rules = stickiness(self.strategy, &self.settings);
+        let kept = &mut self.topics[topic];
+        let partition = kept.built_in.peek(&kept.topic, rules, &mut self.draws)?;
+        kept.built_in.update(bytes, enable_switch, &kept.topic, rules, &mut self.draws)?;
+        Ok(partition)
+    }
+
+    /// What waits for each partition: `BuiltInPartitioner.updatePartitionLoadStats`.
+    ///
+    /// # Errors
+    /// As [`Producer::append`].
+    pub fn load_stats(&mut self, topic: usize, queues: Option<&Queues>) -> Result<()> {
+        if self.strategy.batching() != Batching::BuiltIn {
+            return Err(self.has_no("load_stats"));
+        }
+        self.topics[topic].built_in.weigh(queues, stickiness(self.strategy, &self.settings))
+    }
+
+    fn has_no(&self, call: &str) -> Error {
+        Error::Producer(format!("the strategy {} has no {call}", self.strategy))
+    }
+
+    fn round_robin(&mut self, topic: usize) -> Result<i32> {
+        let kept = &mut self.topics[topic];
+        let counter = kept.counter.get_or_insert(0);
+        let number = to_positive(*counter);
+        *counter = counter.wrapping_add(1);
+        kept.topic.one(number)
+    }
+
+    fn otherwise(&mut self, topic: usize, why: &str) -> Result<i32> {
+        match self.settings.otherwise {
+            Otherwise::RoundRobin => self.round_robin(topic),
+            Otherwise::Random => {
+                let drawn = self.draws.positive()?;
+                self.topics[topic].topic.one(drawn)
+            }
+            Otherwise::Fail => Err(Error::Producer(format!(
+                "the strategy {} has no partition for a record: {why}; set what it shall do otherwise",
+                self.strategy
+            ))),
+        }
+    }
+
+    fn leader(&mut self, topic: usize, keyed: Option<i32>) -> Result<i32> {
+        let near = self.topics[topic].topic.near.len();
+        if near == 0 {
+            return self.otherwise(topic, "no leader is where it should be");
+        }
+        let number = match (self.settings.among, keyed) {
+            (Among::First, _) => 0,
+            (Among::Random, _) => self.draws.positive()?,
+            (Among::Key, Some(keyed)) => keyed.cast_unsigned(),
+            (Among::RoundRobin | Among::Key, _) => {
+                let counter = self.topics[topic].counter.get_or_insert(0);
+                let number = to_positive(*counter);
+                *counter = counter.wrapping_add(1);
+                number
+            }
+        };
+        Ok(Topic::one_of(&self.topics[topic].topic.near, number))
+    }
+
+    /// One partition with a leader, kept until the metadata is refreshed, which is asked before each record.
+    fn old_null_key(&mut self, topic: usize, at: i64) -> Result<i32> {
+        let refreshed = *self.refreshed.get_or_insert(at);
+        if self.settings.refresh_ms >= 0 && at.saturating_sub(refreshed) > self.settings.refresh_ms {
+            self.topics.iter_mut().for_each(|kept| kept.old = None);
+            self.refreshed = Some(at);
+        }
+        let Kept { topic, old, .. } = &mut self.topics[topic];
+        let partition = match *old {
+            Some(partition) => partition,
+            None if topic.available.is_empty() => {
+                return Err(Error::Producer(format!(
+                    "no partition of topic {:?} has a leader (Kafka's own throws LeaderNotAvailableException)",
+                    topic.name
+                )));
+            }
+            None => *old.insert(Topic::one_of(&topic.available, self.draws.positive()?)),
+        };
+        Ok(partition)
+    }
+
+    /// The record's batch by the accumulator of Kafka 2.8, which asks a strategy again before it begins a batch.
+    fn told(&mut self, own: Option<i32>, record: &Record) -> Result<i32> {
+        let (size, linger, topic) = (size(record), self.settings.linger_ms, record.topic);
+        let partition = self.own_or_chosen(own, record)?;
+        if self.topics[topic].batches.of(partition, record.at, linger).append(size).is_some() {
+            return Ok(partition);
+        }
+        self.on_new_batch(topic, partition)?;
+        let partition = self.own_or_chosen(own, record)?;
+        let batch = self.topics[topic].batches.of(partition, record.at, linger);
+        if batch.append(size).is_none() {
+            batch.begin(size, self.settings.batch_size);
+        }
+        Ok(partition)
+    }
+
+    fn own_or_chosen(&mut self, own: Option<i32>, record: &Record) -> Result<i32> {
+        match own {
+            Some(partition) => Ok(partition),
+            None => {
+                self.partition(record.topic, record.keyed, record.at)?.ok_or_else(|| self.has_no("partition"))
+            }
+        }
+    }
+
+    /// The record's batch by the accumulator since Kafka 3.3. It moves on from a partition whose batches are full and that
+    /// has got enough, before a record is appended and after it.
+    fn append_to(&mut self, fixed: Option<i32>, record: &Record) -> Result<i32> {
+        let rules = stickiness(self.strategy, &self.settings);
+        let Kept { topic, built_in, batches, .. } = &mut self.topics[record.topic];
+        let (size, linger, draws) = (size(record), self.settings.linger_ms, &mut self.draws);
+        if let Some(partition) = fixed {
+            let batch = batches.of(partition, record.at, linger);
+            if batch.append(size).is_none() {
+                batch.begin(size, rules.batch_size);
+            }
+            return Ok(partition);
+        }
+        if rules.batch_size > i32::MAX / 2 {
+            return Err(Error::Producer(format!(
+                "with batch.size={} Kafka's own producer appends no record, ever: twice as much is no Java int",
+                rules.batch_size
+            )));
+        }
+        loop {
+            let partition = built_in.peek(topic, rules, draws)?;
+            let batch = batches.of(partition, record.at, linger);
+            if batch.is_full() && built_in.update(0, true, topic, rules, draws)? {
+                continue;
+            }
+            let bytes = match batch.append(size) {
+                Some(bytes) => bytes,
+                // The batch had no room, and is full by that: it is looked at once more.
+                None if built_in.update(0, true, topic, rules, draws)? => continue,
+                None => batch.begin(size, rules.batch_size),
+            };
+            built_in.update(bytes, batch.is_full(), topic, rules, draws)?;
+            return Ok(partition);
+        }
+    }
+}
+
+fn size(record: &Record) -> Size {
+    Size { key: record.key_size, value: record.value_size, at: record.at }
+}
+
+fn stickiness(strategy: Strategy, settings: &Settings) -> Stickiness {
+    Stickiness {
+        // As KafkaProducer hands it on.
+        batch_size: settings.batch_size.max(1),
+        rack_aware: settings.rack_aware && strategy == Strategy::Sticky44,
+    }
+}

@@ -1,0 +1,120 @@
+//! What a producer is configured with, as far as it decides where a record goes.
+
+use std::str::FromStr;
+
+use crate::names::listed;
+use crate::{Error, Result};
+
+/// A producer's configuration; [`Settings::new`] has Kafka's defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `batch.size` in bytes.
+    pub batch_size: i32,
+    /// `linger.ms`: how long a batch stays open, where records have times.
+    pub linger_ms: Option<i64>,
+    /// `partitioner.ignore.keys`: whether the built-in partitioner treats records with keys like those without.
+    pub ignore_keys: bool,
+    /// `partitioner.rack.aware`: whether it prefers partitions that are near.
+    pub rack_aware: bool,
+    /// `topic.metadata.refresh.interval.ms` of Kafka 0.8: never where it is below 0.
+    pub refresh_ms: i64,
+    /// Whether `random` draws from the partitions with a leader alone.
+    pub available_only: bool,
+    /// How `leader` chooses among several.
+    pub among: Among,
+    /// What becomes of records for which `explicit`, `field` or `leader` have nothing to go by.
+    pub otherwise: Otherwise,
+}
+
+/// How one of several partitions is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    /// The first in the metadata's order.
+    First,
+    /// By a draw.
+    Random,
+    /// One after the other.
+    RoundRobin,
+    /// By the key's partition modulo their number; without a key one after the other.
+    Key,
+}
+
+/// What is done where a strategy has nothing to go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// The record is refused.
+    Fail,
+    /// One partition after the other, as `round-robin`.
+    RoundRobin,
+    /// By a draw, from those with a leader where there are any.
+    Random,
+}
+
+impl Settings {
+    /// Kafka's own defaults.
+    pub fn new() -> Self {
+        Self {
+            batch_size: 16_384,
+            linger_ms: None,
+            ignore_keys: false,
+            rack_aware: false,
+            refresh_ms: 600_000,
+            available_only: false,
+            among: Among::Random,
+            otherwise: Otherwise::Fail,
+        }
+    }
+
+    /// Refuses what Kafka refuses.
+    ///
+    /// # Errors
+    /// [`Error::Producer`] for a size or a time below 0.
+    pub fn check(&self) -> Result<()> {
+        if self.batch_size < 0 {
+            return Err(Error::Producer(format!("batch.size must be at least 0, not {}", self.batch_size)));
+        }
+        match self.linger_ms {
+            Some(linger @ ..=-1) => {
+                Err(Error::Producer(format!("linger.ms must be at least 0, not {linger}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FromStr for Among {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let known = [
+            ("first", Self::First),
+            ("random", Self::Random),
+            ("round-robin", Self::RoundRobin),
+            ("key", Self::Key),
+        ];
+        by_name("way to choose among several partitions", name, &known)
+    }
+}
+
+impl FromStr for Otherwise {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let known = [("error", Self::Fail), ("round-robin", Self::RoundRobin), ("random", Self::Random)];
+        by_name("way out for a record that the strategy has nothing to go by for", name, &known)
+    }
+}
+
+fn by_name<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> Result<T> {
+    let found = known.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
+    found.ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|&(name, _)| name).collect();
+        Error::Producer(format!("there is no {what} {name:?}: it is {}", listed(&names)))
+    })
+}

@@ -1,0 +1,190 @@
+//! Producers: strategies with what they keep, for a record or a batch of records.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use partwright_core::columnar;
+use partwright_core::hashing::Partitions;
+use partwright_core::producer::{
+    Among, Draws, Otherwise, Partition, Producer as Core, Queues, Settings, Strategy as Known, Topic,
+};
+use pyo3::prelude::*;
+
+use crate::arguments::{Client, Strategy, named};
+use crate::arrow::{Column, to_pyarrow};
+use crate::error::{BoundaryError, detached};
+
+/// A partition as Python gives it: its number, whether it has a leader, and whether that is near.
+type GivenPartition = (i32, bool, bool);
+
+/// The settings as Python gives them, by the names of the core.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenSettings {
+    batch_size: i32,
+    linger_ms: Option<i64>,
+    ignore_keys: bool,
+    rack_aware: bool,
+    refresh_ms: i64,
+    available_only: bool,
+    among: GivenAmong,
+    otherwise: GivenOtherwise,
+}
+
+struct GivenAmong(Among);
+
+impl<'py> FromPyObject<'_, 'py> for GivenAmong {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(given, "way to choose").map(Self)
+    }
+}
+
+struct GivenOtherwise(Otherwise);
+
+impl<'py> FromPyObject<'_, 'py> for GivenOtherwise {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        named(given, "way out").map(Self)
+    }
+}
+
+/// A producer's state; the methods are those of the core.
+#[pyclass(frozen, module = "partwright._core")]
+pub(crate) struct Producer {
+    state: Mutex<Core>,
+    strategy: Known,
+    client: Client,
+}
+
+impl Producer {
+    /// What is kept is whole after each call, a panic's too.
+    fn state(&self) -> MutexGuard<'_, Core> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Producer {
+    /// A producer of topics, without any draws of its own where they are recorded.
+    #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+    fn new(
+        strategy: Strategy,
+        client: Client,
+        settings: GivenSettings,
+        topics: Vec<(String, Vec<GivenPartition>)>,
+        draws: Option<Vec<i32>>,
+        seed: i64,
+    ) -> Result<Self, BoundaryError> {
+        let topics =
+            topics.iter().map(|(name, partitions)| topic(name, partitions)).collect::<Result<_, _>>()?;
+        let settings = Settings {
+            batch_size: settings.batch_size,
+            linger_ms: settings.linger_ms,
+            ignore_keys: settings.ignore_keys,
+            rack_aware: settings.rack_aware,
+            refresh_ms: settings.refresh_ms,
+            available_only: settings.available_only,
+            among: settings.among.0,
+            otherwise: settings.otherwise.0,
+        };
+        let draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
+        let state = Core::new(strategy.0, settings, topics, draws)?;
+        Ok(Self { state: Mutex::new(state), strategy: strategy.0, client })
+    }
+
+    /// What the strategy says of a record.
+    fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Result<Option<i32>, BoundaryError> {
+        let mut state = self.state();
+        let keyed = match (self.strategy.asks_key(), state.partitions(topic)) {
+            (false, _) => None,
+            // A null key needs no count, and what there is no partition of is refused by the strategy.
+            (true, 0) if key.is_none() => None,
+            (true, count) => self
+                .client
+                .0
+                .partition_for_key(key, Partitions::new(count.try_into().unwrap_or(i64::MAX))?)?,
+        };
+        Ok(state.partition(topic, keyed, at)?)
+    }
+
+    /// A record would begin a batch.
+    fn on_new_batch(&self, topic: usize, previous: i32) -> Result<(), BoundaryError> {
+        Ok(self.state().on_new_batch(topic, previous)?)
+    }
+
+    /// The next sticky partition.
+    fn next_partition(&self, topic: usize, previous: i32) -> Result<i32, BoundaryError> {
+        Ok(self.state().next_partition(topic, previous)?)
+    }
+
+    /// Bytes are appended to the sticky partition.
+    fn append(&self, topic: usize, produced: i32, enable_switch: bool) -> Result<i32, BoundaryError> {
+        Ok(self.state().append(topic, produced, enable_switch)?)
+    }
+
+    /// What waits for each partition.
+    #[pyo3(signature = (topic, sizes, ids, near, length))]
+    fn load_stats(
+        &self,
+        topic: usize,
+        sizes: Option<Vec<i32>>,
+        ids: Vec<i32>,
+        near: Option<Vec<bool>>,
+        length: i32,
+    ) -> Result<(), BoundaryError> {
+        let queues = sizes.map(|sizes| Queues { sizes, ids, near, length });
+        Ok(self.state().load_stats(topic, queues.as_ref())?)
+    }
+
+    /// New metadata of a topic.
+    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+    fn set_topic(
+        &self,
+        place: usize,
+        name: &str,
+        partitions: Vec<GivenPartition>,
+    ) -> Result<(), BoundaryError> {
+        let topic = topic(name, &partitions)?;
+        self.state().set_topic(place, topic);
+        Ok(())
+    }
+
+    /// Lets a topic's round robin begin elsewhere.
+    fn set_counter(&self, topic: usize, counter: i32) {
+        self.state().set_counter(topic, counter);
+    }
+
+    /// How many draws were taken.
+    fn drawn(&self) -> usize {
+        self.state().drawn()
+    }
+
+    /// The partitions of a batch of records; its columns are those of the core.
+    fn place(&self, py: Python<'_>, records: Column) -> Result<Py<PyAny>, BoundaryError> {
+        let records = records.only();
+        to_pyarrow(py, detached(py, || columnar::place(&mut self.state(), &records))?)
+    }
+}
+
+/// The names of the strategies, whether each takes records with keys, and whether it counts their bytes.
+#[pyfunction]
+pub(crate) fn strategies() -> Vec<(&'static str, &'static str, bool, bool)> {
+    let row = |strategy: Known| {
+        (strategy.name(), strategy.source(), strategy.takes_keyed(), strategy.counts_bytes())
+    };
+    Known::ALL.map(row).to_vec()
+}
+
+/// A strategy's own name, for one of its other names or a version of Kafka.
+#[pyfunction]
+pub(crate) fn strategy_name(given: Strategy) -> &'static str {
+    given.0.name()
+}
+
+fn topic(name: &str, partitions: &[GivenPartition]) -> Result<Topic, BoundaryError> {
+    let partition = |&(id, available, near): &GivenPartition| Partition { id, available, near };
+    Ok(Topic::new(name, &partitions.iter().map(partition).collect::<Vec<_>>())?)
+}
