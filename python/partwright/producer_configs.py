@@ -1,0 +1,154 @@
+"""A producer's configuration, by Kafka's own keys, as far as it decides where a record goes.
+
+>>> read_configs({"batch.size": "1000", "partitioner.ignore.keys": True, "acks": "all"}).batch_size
+1000
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Configs", "read_configs"]
+
+_INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
+_SHOWN = 60
+_NEAR = 0.8
+
+
+def _number(least: int, values: range) -> Callable[[str, Any], int]:
+    def read(key: str, given: Any) -> int:  # noqa: ANN401 - what is checked here
+        number = given
+        if isinstance(given, str):
+            try:
+                number = int(given.strip())
+            except ValueError:
+                number = None
+        if type(number) is not int or number not in values or number < least:
+            bounds = f"from {least} to {values[-1]}" if least > values[0] else f"of {values[-1].bit_length() + 1} bits"
+            raise PartwrightError(f"{key} is a whole number {bounds}, not {_shown(given)}")
+        return number
+
+    return read
+
+
+def _flag(key: str, given: Any) -> bool:  # noqa: ANN401 - the same
+    flag = {"true": True, "false": False}.get(given.strip().lower()) if isinstance(given, str) else given
+    if not isinstance(flag, bool):
+        raise PartwrightError(f"{key} is true or false, not {_shown(given)}")
+    return flag
+
+
+def _text(key: str, given: Any) -> str | None:  # noqa: ANN401 - the same
+    if given is not None and not isinstance(given, str):
+        raise PartwrightError(f"{key} is text, not {_shown(given)}")
+    return given
+
+
+def _one_of(*known: str) -> Callable[[str, Any], str]:
+    def read(key: str, given: Any) -> str:  # noqa: ANN401 - the same
+        if given not in known:
+            raise PartwrightError(f"{key} is {', '.join(known[:-1])} or {known[-1]}, not {_shown(given)}")
+        return str(given)
+
+    return read
+
+
+def _config(key: str, default: Any, read: Callable[[str, Any], Any]) -> Any:  # noqa: ANN401 - dataclasses.field's
+    return field(default=default, metadata={"key": key, "read": read})
+
+
+@dataclass(frozen=True, slots=True)
+class Configs:
+    """What a strategy is configured with; the defaults are Kafka's.
+
+    Attributes:
+        batch_size: `batch.size` in bytes.
+        linger_ms: `linger.ms`; None is the default of the strategy's Kafka.
+        ignore_keys: `partitioner.ignore.keys`.
+        adaptive: `partitioner.adaptive.partitioning.enable`.
+        availability_timeout_ms: `partitioner.availability.timeout.ms`.
+        rack_aware: `partitioner.rack.aware`.
+        client_rack: `client.rack`.
+        refresh_ms: `topic.metadata.refresh.interval.ms` of Kafka 0.8; below 0 is never.
+        partitioner_class: `partitioner.class`, which names a strategy.
+        random_available: `random.available`: whether `random` draws from the partitions with a leader alone.
+        leader_host: `leader.host`: where `leader` wants a partition's leader: a host, its beginning with `*` behind
+            it, or a network (`10.1.0.0/16`).
+        leader_rack: `leader.rack`: its rack, or the rack's beginning with `*`.
+        leader_region: `leader.region`: its region, or the region's beginning with `*`.
+        leader_among: `leader.among`: which of several it is: first, random, round-robin or key.
+        field_type: `field.type`: what the field of `field` is: value, or address for an IP address.
+        field_prefix_ipv4: `field.prefix.ipv4`: how many bits of an address of version 4 count.
+        field_prefix_ipv6: `field.prefix.ipv6`: how many bits of an address of version 6 count.
+        otherwise: `otherwise`: what becomes of a record that names no partition under `explicit`, has no field under
+            `field`, or no leader where it should be under `leader`: error, round-robin or random.
+    """
+
+    batch_size: int = _config("batch.size", 16_384, _number(0, _INT))
+    linger_ms: int | None = _config("linger.ms", None, _number(0, _LONG))
+    ignore_keys: bool = _config("partitioner.ignore.keys", default=False, read=_flag)
+    adaptive: bool = _config("partitioner.adaptive.partitioning.enable", default=True, read=_flag)
+    availability_timeout_ms: int = _config("partitioner.availability.timeout.ms", 0, _number(0, _LONG))
+    rack_aware: bool = _config("partitioner.rack.aware", default=False, read=_flag)
+    client_rack: str | None = _config("client.rack", "", _text)
+    refresh_ms: int = _config("topic.metadata.refresh.interval.ms", 600_000, _number(_INT[0], _INT))
+    partitioner_class: str | None = _config("partitioner.class", None, _text)
+    random_available: bool = _config("random.available", default=False, read=_flag)
+    leader_host: str | None = _config("leader.host", None, _text)
+    leader_rack: str | None = _config("leader.rack", None, _text)
+    leader_region: str | None = _config("leader.region", None, _text)
+    leader_among: str = _config("leader.among", "random", _one_of("first", "random", "round-robin", "key"))
+    field_type: str = _config("field.type", "value", _one_of("value", "address"))
+    field_prefix_ipv4: int = _config("field.prefix.ipv4", 32, _number(0, range(33)))
+    field_prefix_ipv6: int = _config("field.prefix.ipv6", 128, _number(0, range(129)))
+    otherwise: str = _config("otherwise", "error", _one_of("error", "round-robin", "random"))
+
+
+def read_configs(given: Mapping[str, Any] | None) -> Configs:
+    """A configuration of Kafka's keys, whose values may be text as in a properties file.
+
+    Other keys of a producer (`acks`, `bootstrap.servers`) are left aside: they do not decide where a record goes.
+
+    Args:
+        given: The keys and their values.
+
+    Returns:
+        What was given, and the defaults.
+
+    Raises:
+        PartwrightError: A value that Kafka refuses; a key that is nearly one of these.
+
+    Examples:
+        >>> read_configs({"partitioner.ignore.key": True})
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: there is no config 'partitioner.ignore.key': did you mean partitioner.ignore.keys?
+        >>> read_configs({"batch.size": -1})
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not -1
+    """  # noqa: E501 - the error's sentence is one line
+    known = {one.metadata["key"]: one for one in fields(Configs)}
+    found = {}
+    for key, value in dict(given or {}).items():
+        one = known.get(key)
+        if one is not None:
+            found[one.name] = one.metadata["read"](key, value)
+            continue
+        near = difflib.get_close_matches(str(key), known, 1, _NEAR)
+        if near or not isinstance(key, str):
+            meant = f": did you mean {near[0]}?" if near else ": keys are text"
+            raise PartwrightError(f"there is no config {_shown(key)}{meant}")
+    return Configs(**found)
+
+
+def _shown(given: Any) -> str:  # noqa: ANN401 - whatever it is
+    text = repr(given)
+    return text if len(text) <= _SHOWN else f"a {type(given).__name__}"
