@@ -44,11 +44,13 @@ from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingE
 if TYPE_CHECKING:
     from partwright.assignment import assign
     from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
+    from partwright.cluster import Cluster
     from partwright.grouped import assign_groups
     from partwright.hashing import encode, murmur2, partition_for_key
 
 __all__ = [
     "BrokerError",
+    "Cluster",
     "ContractError",
     "KeyTypeError",
     "MissingExtraError",
@@ -71,6 +73,7 @@ if not TYPE_CHECKING:
     # The functions of columns bring pyarrow and numpy, which take far longer to import than all the rest: who
     # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
     _OF_COLUMNS = {
+        "Cluster": "partwright.cluster",
         "assign": "partwright.assignment",
         "assign_groups": "partwright.grouped",
         "assignment_strategy": "partwright.assignor_choice",

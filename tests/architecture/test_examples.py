@@ -37,6 +37,8 @@ MODULES = [
     "partwright.audit.shares",
     "partwright.audit.transforms",
     "partwright.clients",
+    "partwright.cluster",
+    "partwright.cluster_parts",
     "partwright.consumer_groups",
     "partwright.contract",
     "partwright.java",

@@ -14,6 +14,7 @@ import pytest
 
 import partwright as pw
 from partwright import _core
+from partwright.cluster import Broker, Partition
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "python" / "partwright"
@@ -148,6 +149,13 @@ def test_the_errors_are_one_family() -> None:
     assert not issubclass(pw.PartwrightError, TypeError)
 
 
+def plain(function: Any) -> str:
+    """A signature without its types."""
+    bare = inspect.signature(function)
+    parameters = [one.replace(annotation=inspect.Parameter.empty) for one in bare.parameters.values()]
+    return str(bare.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
 def test_the_signatures_are_those_that_are_promised() -> None:
     """As interfaces.md, section 3, has them, and `threads`; whoever calls by keyword or by place relies on them."""
     promised = {
@@ -155,13 +163,32 @@ def test_the_signatures_are_those_that_are_promised() -> None:
         pw.partition_for_key: "(keys, n, client='java', key_type=None, *, threads=1)",
         pw.encode: "(values, key_type=None)",
     }
-    for function, signature in promised.items():
-        bare = inspect.signature(function)
-        plain = bare.replace(
-            parameters=[one.replace(annotation=inspect.Parameter.empty) for one in bare.parameters.values()],
-            return_annotation=inspect.Signature.empty,
-        )
-        assert str(plain) == signature
+    assert {function: plain(function) for function in promised} == promised
+
+
+def test_a_clusters_signatures_are_those_that_are_promised() -> None:
+    """The cluster that strategies look at: what it is made of, and what it is asked."""
+    promised = {
+        pw.Cluster: "(brokers, topics, *, strict=True)",
+        pw.Cluster.of: "(topics)",
+        pw.Cluster.from_dict: "(given, *, strict=True)",
+        pw.Cluster.from_json: "(given, *, strict=True)",
+        pw.Cluster.from_kafka: "(source, topics=None, *, timeout=5.0)",
+        pw.Cluster.to_dict: "(self)",
+        pw.Cluster.partitions: "(self, topic)",
+        pw.Cluster.available: "(self, topic)",
+        pw.Cluster.check_leaders: "(self, topic)",
+        pw.Cluster.leader_of: "(self, topic, partition)",
+        pw.Cluster.broker: "(self, id)",
+        pw.Cluster.with_topic: "(self, name, partitions)",
+        pw.Cluster.in_metadata_order: "(self)",
+        Broker: "(id, host=None, port=None, rack=None, region=None)",
+        Partition: "(id, leader=None, replicas=(), in_sync_replicas=(), offline_replicas=())",
+    }
+    assert {function: plain(function) for function in promised} == promised
+    public = {name for name in vars(pw.Cluster) if not name.startswith("_")}
+    pinned = {function.__name__ for function in promised if inspect.isroutine(function)}
+    assert public == {"brokers", "strict", "topics"} | pinned
 
 
 def test_a_noun_has_one_name_at_every_layer() -> None:

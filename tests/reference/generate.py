@@ -59,6 +59,7 @@ CLIENTS = (
             "assignors/java_order.json": "partwright.OrderVectors",
             "assignors/java_partition_order.json": "partwright.PartitionOrderVectors",
             "assignors/votes.json": "partwright.VoteVectors",
+            "strategies/metadata_order.json": "partwright.MetadataOrderVectors",
         },
         {
             "assignors/client.jsonl": "partwright.AssignorAnswers",
@@ -67,12 +68,20 @@ CLIENTS = (
     ),
     *(
         Client(
-            f"kafka-{kafka}", partial(build_java, kafka=kafka), groups={f"assignors/{name}.jsonl": program}
+            f"kafka-{kafka}",
+            partial(build_java, kafka=kafka),
+            writes=writes,
+            groups={f"assignors/{name}.jsonl": program},
         )
-        for kafka, name, program in [
-            ("2.8", "client-2.8", "partwright.v2_8.StickyAnswers"),
-            ("2.3", "client-2.3", "partwright.v2_3.StickyAnswers"),
-            ("0.10", "old", "partwright.v0_10.ThreadAnswers"),
+        for kafka, name, program, writes in [
+            (
+                "2.8",
+                "client-2.8",
+                "partwright.v2_8.StickyAnswers",
+                {"strategies/metadata_order-2.8.json": "partwright.v2_8.MetadataOrderVectors"},
+            ),
+            ("2.3", "client-2.3", "partwright.v2_3.StickyAnswers", {}),
+            ("0.10", "old", "partwright.v0_10.ThreadAnswers", {}),
         ]
     ),
     Client("librdkafka", build_python, "librdkafka"),

@@ -16,6 +16,10 @@ const GROUPS: [(&str, usize); 5] = [
     (include_str!("../golden/assignors/server.jsonl"), 3),
 ];
 const ORDERS: &str = include_str!("../golden/assignors/java_order.json");
+const METADATA_ORDERS: [&str; 2] = [
+    include_str!("../golden/strategies/metadata_order.json"),
+    include_str!("../golden/strategies/metadata_order-2.8.json"),
+];
 const PARTITION_ORDERS: &str = include_str!("../golden/assignors/java_partition_order.json");
 
 #[derive(Deserialize)]
@@ -69,6 +73,14 @@ struct PartitionOrder {
     partitions: Vec<(String, i32)>,
     hashes: Vec<i32>,
     walk: Vec<u32>,
+}
+
+/// One of the cases; the first line says who answered.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MetadataOrder {
+    Case { rounds: Vec<Vec<(String, i32)>>, order: BTreeMap<String, Vec<i32>> },
+    Provenance { program: String },
 }
 
 /// Numbers for names, in the order in which they are first seen.
@@ -243,6 +255,32 @@ fn java_walks_partitions_in_these_orders() -> Outcome {
         assert_eq!(partitions.iter().map(hash).collect::<Vec<_>>(), hashes, "{name}");
         let inserted: Vec<u32> = (0..).take(hashes.len()).collect();
         assert_eq!(java_order::walk(&hashes, &inserted), walk, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_clients_metadata_has_partitions_in_these_orders() -> Outcome {
+    for orders in METADATA_ORDERS {
+        let mut programs = Vec::new();
+        let mut cases = 0;
+        for line in serde_json::from_str::<Vec<MetadataOrder>>(orders)? {
+            let (rounds, order) = match line {
+                MetadataOrder::Case { rounds, order } => (rounds.concat(), order),
+                MetadataOrder::Provenance { program } => {
+                    programs.push(program);
+                    continue;
+                }
+            };
+            let ids: Vec<Vec<i32>> = rounds.iter().map(|&(_, count)| (0..count).collect()).collect();
+            let topics: Vec<_> =
+                rounds.iter().zip(&ids).map(|((name, _), ids)| (name.as_str(), ids.as_slice())).collect();
+            let wanted: Vec<_> = rounds.iter().map(|(name, _)| order[name].clone()).collect();
+            assert_eq!(java_sets::walk_partitions(&topics), wanted, "{rounds:?}");
+            cases += 1;
+        }
+        assert_eq!(programs.len(), 1);
+        assert!(cases > 90);
     }
     Ok(())
 }

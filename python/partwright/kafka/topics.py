@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "admin_client",
     "beginning_offsets",
+    "broker_errors",
     "check_topic_name",
     "cluster_id",
     "create_topic",
@@ -262,20 +263,29 @@ def admin_client(bootstrap: str, timeout: float) -> Iterator[Any]:
         return made[0]
 
     try:
-        yield kafka.KafkaAdminClient(
-            bootstrap_servers=server,
-            bootstrap_timeout_ms=int(timeout * 1000),
-            request_timeout_ms=int(timeout * 1000),
-            # A constructor that fails closes nothing that it opened; through this it is closed below.
-            kafka_client=remembered,
-        )
-    except (kafka.errors.KafkaConnectionError, kafka.errors.KafkaTimeoutError) as error:
-        raise BrokerError(_no_answer(bootstrap, error)) from error
-    except kafka.errors.KafkaError as error:
-        raise BrokerError(f"Kafka at {bootstrap} refuses ({error}): see the broker's log") from error
+        with broker_errors(f"at {bootstrap}"):
+            yield kafka.KafkaAdminClient(
+                bootstrap_servers=server,
+                bootstrap_timeout_ms=int(timeout * 1000),
+                request_timeout_ms=int(timeout * 1000),
+                # A constructor that fails closes nothing that it opened; through this it is closed below.
+                kafka_client=remembered,
+            )
     finally:
         for client in made:
             client.close()
+
+
+@contextmanager
+def broker_errors(where: str) -> Iterator[None]:
+    """kafka-python's errors as `BrokerError`."""
+    errors = _kafka_python().errors
+    try:
+        yield
+    except (errors.KafkaConnectionError, errors.KafkaTimeoutError) as error:
+        raise BrokerError(_no_answer(where, error)) from error
+    except errors.KafkaError as error:
+        raise BrokerError(f"Kafka {where} refuses ({error}): see the broker's log") from error
 
 
 def _reachable(bootstrap: str, timeout: float) -> str:
@@ -291,9 +301,9 @@ def _reachable(bootstrap: str, timeout: float) -> str:
             why = error
         else:
             return server.strip()
-    raise BrokerError(_no_answer(bootstrap, why)) from why
+    raise BrokerError(_no_answer(f"at {bootstrap}", why)) from why
 
 
-def _no_answer(bootstrap: str, error: Exception | None) -> str:
+def _no_answer(where: str, error: Exception | None) -> str:
     why = getattr(error, "strerror", None) or error
-    return f"no Kafka answers at {bootstrap} ({why}): is it running? `partwright broker start` starts one"
+    return f"no Kafka answers {where} ({why}): is it running? `partwright broker start` starts one"

@@ -44,3 +44,12 @@ pub(crate) fn topic_ids(
 pub(crate) fn walk_names(names: Vec<String>) -> Vec<u32> {
     java_sets::walk_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
+
+/// The partitions of topics, each once, in the order in which the metadata of a client has them.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+pub(crate) fn walk_partitions(topics: Vec<(String, Vec<i32>)>) -> Vec<Vec<i32>> {
+    java_sets::walk_partitions(
+        &topics.iter().map(|(name, ids)| (name.as_str(), ids.as_slice())).collect::<Vec<_>>(),
+    )
+}

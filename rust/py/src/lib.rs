@@ -13,7 +13,7 @@ mod threads;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::assignment::{assign, assignors, topic_ids, walk_names};
+    use crate::assignment::{assign, assignors, topic_ids, walk_names, walk_partitions};
     #[pymodule_export]
     use crate::hashing::{
         check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,

@@ -1,7 +1,8 @@
-//! The orders of Java's sets of names, of whole numbers and of topics' ids, and how many bins they begin with.
+//! The orders of Java's sets of names, of whole numbers and of topics' ids, and of its maps of partitions; how many bins they begin
+//! with.
 
 use super::group::{by, sorted};
-use super::java_order::{FIRST_BINS, Walker};
+use super::java_order::{FIRST_BINS, Walker, hash_code, partition_hash};
 use super::topic_id::TopicId;
 
 /// The order in which Java walks a `new HashMap<>()` into which these names were put, each once: their places.
@@ -73,4 +74,20 @@ pub(super) fn bins_for_copy(size: usize) -> usize {
 /// The bins that `AssignorHelpers.newHashMap` and `newHashSet` make for so many.
 pub(super) fn bins_for(size: usize) -> usize {
     ((size + 1) * 4 / 3 + 1).next_power_of_two()
+}
+
+/// The order in which a client's metadata has the partitions of each topic, told of all of them in this order: the walk of
+/// `new HashMap<TopicPartition, …>(size)` (`MetadataSnapshot`, before Kafka 3.7 `MetadataCache`).
+pub fn walk_partitions(topics: &[(&str, &[i32])]) -> Vec<Vec<i32>> {
+    let told = (0..).zip(topics).flat_map(|(topic, (_, ids))| ids.iter().map(move |&id| (topic, id)));
+    let told: Vec<(usize, i32)> = told.collect();
+    let codes: Vec<i32> = topics.iter().map(|(name, _)| hash_code(name)).collect();
+    let hashes = told.iter().map(|&(topic, id)| partition_hash(codes[topic], id));
+    let inserted: Vec<u32> = (0..).take(told.len()).collect();
+    let mut walked: Vec<_> = topics.iter().map(|(_, ids)| Vec::with_capacity(ids.len())).collect();
+    for place in Walker::new(hashes).walk_from(told.len().next_power_of_two(), &inserted) {
+        let (topic, id) = told[place as usize];
+        walked[topic].push(id);
+    }
+    walked
 }

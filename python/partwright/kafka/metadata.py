@@ -1,0 +1,161 @@
+"""What a live Kafka says of its brokers, topics and leaders, as a `Cluster`: over kafka-python or confluent-kafka.
+
+confluent-kafka is never imported here: its clients are known by what they are made of.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from partwright.cluster import Broker, Cluster, Partition
+from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka.topics import admin_client, broker_errors, check_topic_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["live_cluster"]
+
+# A partition's id, its leader's, and those of its replicas, of those in sync and of those offline.
+_Told: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[int]"]
+
+# org.apache.kafka.common.internals.Topic.
+_INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
+_UNKNOWN_TOPIC = 3
+
+
+def live_cluster(
+    source: Any,  # noqa: ANN401 - a client of a library that is not imported here
+    topics: Iterable[str] | None = None,
+    *,
+    timeout: float,
+) -> Cluster:
+    """The cluster that `partwright.Cluster.from_kafka` gives; see there.
+
+    Examples:
+        >>> live_cluster("127.0.0.1:9092", ["orders"], timeout=5.0)  # doctest: +SKIP
+        Cluster(1 broker; orders: 12 partitions)
+    """
+    names = None if topics is None else _names(topics)
+    if isinstance(source, str):
+        with admin_client(source, timeout) as admin:
+            return _of_kafka_python(admin, names, f"at {source}")
+    with _open_client():
+        return _of_client(source, names, timeout)
+
+
+def _of_client(source: Any, names: Sequence[str] | None, timeout: float) -> Cluster:  # noqa: ANN401
+    libraries = {each.__module__.split(".")[0] for each in type(source).__mro__}
+    if "cimpl" in libraries and hasattr(source, "list_topics"):
+        with _confluent_errors():
+            return _of_confluent(source, names, timeout)
+    if "kafka" in libraries and hasattr(source, "describe_topics"):
+        with broker_errors("of this client"):
+            return _of_kafka_python(source, names, "in the cluster of this client")
+    raise PartwrightError(
+        f"no cluster can be read of a {type(source).__name__}: give host:port, an admin client of kafka-python 3, "
+        "or an AdminClient, Producer or Consumer of confluent-kafka"
+    )
+
+
+def _names(topics: Iterable[str]) -> list[str]:
+    if isinstance(topics, (str, bytes)):
+        raise PartwrightError(f"topics is a list of names, not {topics!r}")
+    names = list(topics)
+    for name in names:
+        if not isinstance(name, str):
+            raise PartwrightError(f"a topic's name is text, not {name!r}")
+        check_topic_name(name)
+    return names
+
+
+def _of_kafka_python(admin: Any, names: Sequence[str] | None, where: str) -> Cluster:  # noqa: ANN401
+    brokers = [
+        Broker(each["broker_id"], each["host"], each["port"], each["rack"])
+        for each in admin.describe_cluster()["brokers"]
+        # A fenced broker leads nothing, and no producer sees it.
+        if not each.get("is_fenced")
+    ]
+    found: dict[str, list[_Told]] = {}
+    # An empty list is all topics to some brokers.
+    for topic in admin.describe_topics(names) if names != [] else []:
+        if topic["error_code"] == _UNKNOWN_TOPIC:
+            raise _no_topic(topic["name"], where)
+        if topic["error_code"]:
+            raise BrokerError(
+                f"Kafka {where} refuses topic {topic['name']!r}: its error {topic['error_code']}"
+            )
+        found[topic["name"]] = [
+            (
+                each["partition_index"],
+                each["leader_id"],
+                each["replica_nodes"],
+                each["isr_nodes"],
+                each["offline_replicas"],
+            )
+            for each in topic["partitions"]
+        ]
+    return _cluster(brokers, found, names, where)
+
+
+def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> Cluster:  # noqa: ANN401
+    # All topics: a producer that asks for one topic makes it.
+    told = client.list_topics(timeout=timeout)
+    racks: dict[int, str | None] = {}
+    if hasattr(client, "describe_cluster"):
+        described = client.describe_cluster(request_timeout=timeout).result()
+        racks = {each.id: each.rack for each in described.nodes}
+    brokers = [
+        Broker(each.id, each.host, each.port, racks.get(each.id))
+        for each in sorted(told.brokers.values(), key=lambda broker: broker.id)
+    ]
+    found: dict[str, list[_Told]] = {
+        name: [(each.id, each.leader, each.replicas, each.isrs, ()) for each in topic.partitions.values()]
+        for name, topic in told.topics.items()
+    }
+    return _cluster(brokers, found, names, "in the cluster of this client")
+
+
+def _cluster(
+    brokers: list[Broker],
+    found: dict[str, list[_Told]],
+    names: Sequence[str] | None,
+    where: str,
+) -> Cluster:
+    live = {broker.id for broker in brokers}
+    if names is None:
+        names = sorted(set(found) - _INTERNAL)
+    topics = {}
+    for name in names:
+        if name not in found:
+            raise _no_topic(name, where)
+        topics[name] = [
+            Partition(number, leader if leader in live else None, tuple(has), tuple(synced), tuple(offline))
+            for number, leader, has, synced, offline in sorted(found[name])
+        ]
+    return Cluster(tuple(brokers), {name: tuple(those) for name, those in topics.items()})
+
+
+def _no_topic(name: str, where: str) -> BrokerError:
+    return BrokerError(f"there is no topic {name!r} {where}: check its name, or make it first")
+
+
+@contextmanager
+def _open_client() -> Iterator[None]:
+    """What both libraries raise of a client that is closed, as ours."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise BrokerError(f"this client cannot be asked ({error}): give one that is open") from error
+
+
+@contextmanager
+def _confluent_errors() -> Iterator[None]:
+    """Errors of confluent-kafka as ours."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KafkaException":
+            raise
+        raise BrokerError(f"confluent-kafka has no metadata ({error}): is the broker running?") from error

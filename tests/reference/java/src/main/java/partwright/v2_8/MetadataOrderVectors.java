@@ -1,0 +1,21 @@
+// Writes tests/golden/strategies/metadata_order-2.8.json: the same order in Kafka 2.8.
+package partwright.v2_8;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.apache.kafka.clients.Metadata;
+import org.apache.kafka.common.internals.ClusterResourceListeners;
+import org.apache.kafka.common.utils.AppInfoParser;
+import org.apache.kafka.common.utils.LogContext;
+import partwright.MetadataOrders;
+
+/** {@link MetadataOrders} of Kafka 2.8, whose `MetadataCache` has the order. */
+public final class MetadataOrderVectors {
+    private MetadataOrderVectors() {}
+
+    /** The one argument is the file to write. */
+    public static void main(String[] args) throws IOException {
+        MetadataOrders.write(Path.of(args[0]), MetadataOrderVectors.class, AppInfoParser.getVersion(), () ->
+                new Metadata(100, 300_000, new LogContext(), new ClusterResourceListeners()));
+    }
+}
