@@ -111,8 +111,8 @@ impl Load {
             Ok(length @ 1..) if sizes.len() >= 2 => length,
             _ => return Ok(None),
         };
-        let (Some(counted), Some(ids)) = (sizes.get(..length), ids.get(..length)) else {
-            return Err(too_short("queue sizes or partition ids", length));
+        let Some(counted) = sizes.get(..length) else {
+            return Err(too_short("queue sizes", length));
         };
         let longest = counted.iter().copied().fold(counted[0], i32::max);
         if length == sizes.len() && counted.iter().all(|&size| size == longest) {
@@ -121,9 +121,14 @@ impl Load {
         let near = match near {
             _ if !rack_aware => None,
             Some(near) if near.len() >= length => {
-                let chosen = counted.iter().zip(ids).zip(near).filter(|(_, near)| **near);
-                let (sizes, ids): (Vec<i32>, Vec<i32>) = chosen.map(|((&size, &id), _)| (size, id)).unzip();
+                let places = (0..length).filter(|&place| near[place]);
+                let chosen = places.map(|place| Some((counted[place], *ids.get(place)?)));
+                let Some((sizes, mut ids)) = chosen.collect::<Option<(Vec<i32>, Vec<i32>)>>() else {
+                    return Err(too_short("partition ids", length));
+                };
                 let longest = sizes.iter().copied().fold(-1, i32::max);
+                // Java's array is longer than its table, and is read behind the end where the table's sums overflow.
+                ids.resize(length, 0);
                 Some(Table::of(&sizes, ids, longest))
             }
             Some(_) => return Err(too_short("leader racks", length)),
@@ -132,7 +137,7 @@ impl Load {
                 return Err(Error::Producer(reason.to_owned()));
             }
         };
-        Ok(Some(Self { all: Table::of(counted, ids.to_vec(), longest), near }))
+        Ok(Some(Self { all: Table::of(counted, ids.clone(), longest), near }))
     }
 }
 
@@ -152,7 +157,7 @@ impl Table {
         Self { ends: sizes.iter().scan(0, fold).collect(), ids }
     }
 
-    /// The partition that a number without a sign stands for.
+    /// The partition that a number without a sign stands for. Kafka looks here alone whether there are enough of them.
     fn draw(&self, drawn: i32) -> Result<i32> {
         let last = self.ends.last().copied().unwrap_or_default();
         let Some(number) = drawn.checked_rem(last) else {
