@@ -3,7 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partwright_core::columnar;
-use partwright_core::hashing::Partitions;
 use partwright_core::producer::{
     Among, Draws, Otherwise, Partition, Producer as Core, Queues, Settings, Strategy as Known, Topic,
 };
@@ -54,7 +53,6 @@ impl<'py> FromPyObject<'_, 'py> for GivenOtherwise {
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Producer {
     state: Mutex<Core>,
-    strategy: Known,
     client: Client,
 }
 
@@ -92,20 +90,15 @@ impl Producer {
         };
         let draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
         let state = Core::new(strategy.0, settings, topics, draws)?;
-        Ok(Self { state: Mutex::new(state), strategy: strategy.0, client })
+        Ok(Self { state: Mutex::new(state), client })
     }
 
     /// What the strategy says of a record.
     fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Result<Option<i32>, BoundaryError> {
         let mut state = self.state();
-        let keyed = match (self.strategy.asks_key(), state.partitions(topic)) {
-            (false, _) => None,
-            // A null key needs no count, and what there is no partition of is refused by the strategy.
-            (true, 0) if key.is_none() => None,
-            (true, count) => self
-                .client
-                .0
-                .partition_for_key(key, Partitions::new(count.try_into().unwrap_or(i64::MAX))?)?,
+        let keyed = match state.asks_key(topic, key.is_some())? {
+            Some(partitions) => self.client.0.partition_for_key(key, partitions)?,
+            None => None,
         };
         Ok(state.partition(topic, keyed, at)?)
     }

@@ -61,9 +61,14 @@ impl Draws {
         Ok(drawn)
     }
 
-    /// The next one without its sign, as every class of Kafka's takes it.
+    /// The next one without its sign, as all of Kafka's classes but the oldest take it.
     pub(super) fn positive(&mut self) -> Result<u32> {
         self.next_int().map(to_positive)
+    }
+
+    /// The next one by Kafka 0.8's `Utils.abs`: its distance from 0, but 0 for the least int, whose distance is no int.
+    pub(super) fn distance(&mut self) -> Result<u32> {
+        self.next_int().map(|drawn| drawn.checked_abs().unwrap_or_default().cast_unsigned())
     }
 }
 

@@ -5,7 +5,7 @@ use super::built_in::{BuiltIn, Stickiness};
 use super::sticky_cache::StickyCache;
 use super::strategy::Batching;
 use super::{Among, Draws, Otherwise, Queues, Settings, Strategy, Topic};
-use crate::hashing::to_positive;
+use crate::hashing::{Partitions, to_positive};
 use crate::{Error, Result};
 
 /// What decides where a record goes.
@@ -108,6 +108,22 @@ impl Producer {
         self.topics[topic].topic.len()
     }
 
+    /// Of how many partitions a record's key may choose one; `None` where nothing is asked about keys.
+    ///
+    /// # Errors
+    /// [`Error::Producer`] where there is a key, and Kafka divides by the number of partitions, which is 0.
+    pub fn asks_key(&self, topic: usize, has_key: bool) -> Result<Option<Partitions>> {
+        let topic = &self.topics[topic].topic;
+        let ignored = self.settings.ignore_keys && self.strategy.batching() == Batching::BuiltIn;
+        match i64::try_from(topic.len()) {
+            _ if ignored || !self.strategy.asks_key() => Ok(None),
+            // A null key needs no count, and Kafka 0.8 looks at the count before it looks at the key.
+            Ok(0) if !has_key || self.strategy == Strategy::OldNullKey => Ok(None),
+            Ok(0) => topic.of_all(0).map(|_| None),
+            count => Partitions::new(count.unwrap_or(i64::MAX)).map(Some),
+        }
+    }
+
     /// The partition of a record, in Kafka's order of preference: its own, else what a configured strategy says, else its
     /// key's, else the strategy's. The record is appended to its batch where batches matter. `None` where there is neither
     /// a key nor a strategy for records without.
@@ -183,10 +199,7 @@ impl Producer {
                 Some(partition) => Ok(partition),
                 None => kept.built_in.peek(&kept.topic, stickiness(self.strategy, &self.settings), draws),
             },
-            Strategy::OldNullKey => match keyed {
-                Some(partition) => Ok(partition),
-                None => self.old_null_key(topic, at),
-            },
+            Strategy::OldNullKey => self.old(topic, keyed, at),
             Strategy::OldRoundRobin => match (keyed, kept.counter) {
                 (Some(partition), _) => Ok(partition),
                 (None, Some(_)) => self.round_robin(topic),
@@ -306,25 +319,33 @@ impl Producer {
         Ok(Topic::one_of(&self.topics[topic].topic.near, number))
     }
 
-    /// One partition with a leader, kept until the metadata is refreshed, which is asked before each record.
-    fn old_null_key(&mut self, topic: usize, at: i64) -> Result<i32> {
+    /// Kafka 0.8 (`DefaultEventHandler`): the key's partition, else one with a leader, kept until the metadata is
+    /// refreshed. Whether it is time for that is asked before each record, with a key or without.
+    fn old(&mut self, topic: usize, keyed: Option<i32>, at: i64) -> Result<i32> {
         let refreshed = *self.refreshed.get_or_insert(at);
         if self.settings.refresh_ms >= 0 && at.saturating_sub(refreshed) > self.settings.refresh_ms {
             self.topics.iter_mut().for_each(|kept| kept.old = None);
             self.refreshed = Some(at);
         }
         let Kept { topic, old, .. } = &mut self.topics[topic];
-        let partition = match *old {
+        let refused = |why: String, class: &str| {
+            Error::Producer(format!("{why} of topic {:?} (Kafka's own throws {class})", topic.name))
+        };
+        let unknown = "UnknownTopicOrPartitionException";
+        if topic.is_empty() {
+            return Err(refused("there is no partition".to_owned(), unknown));
+        }
+        let partition = match keyed.or(*old) {
             Some(partition) => partition,
             None if topic.available.is_empty() => {
-                return Err(Error::Producer(format!(
-                    "no partition of topic {:?} has a leader (Kafka's own throws LeaderNotAvailableException)",
-                    topic.name
-                )));
+                return Err(refused("no leader for any partition".to_owned(), "LeaderNotAvailableException"));
             }
-            None => *old.insert(Topic::one_of(&topic.available, self.draws.positive()?)),
+            None => *old.insert(Topic::one_of(&topic.available, self.draws.distance()?)),
         };
-        Ok(partition)
+        if usize::try_from(partition).is_ok_and(|partition| partition < topic.len()) {
+            return Ok(partition);
+        }
+        Err(refused(format!("partition {partition} is beyond the {} partitions", topic.len()), unknown))
     }
 
     /// The record's batch by the accumulator of Kafka 2.8, which asks a strategy again before it begins a batch.
