@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import assignors
+import strategies
 from answers import golden
 from builds import SHOWN_LINES, CannotAskError, build_go, build_java, build_node, build_python, run
 
@@ -47,6 +48,8 @@ class Client:
     """By golden file, the program that writes it to the path that is its one argument."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that answers what `assignors.py` asks."""
+    producers: Mapping[str, str] = field(default_factory=dict)
+    """By golden file, the program that answers what `strategies.py` asks."""
 
 
 CLIENTS = (
@@ -60,28 +63,35 @@ CLIENTS = (
             "assignors/java_partition_order.json": "partwright.PartitionOrderVectors",
             "assignors/votes.json": "partwright.VoteVectors",
             "strategies/metadata_order.json": "partwright.MetadataOrderVectors",
+            "strategies/draws.json": "partwright.DrawVectors",
         },
         {
             "assignors/client.jsonl": "partwright.AssignorAnswers",
             "assignors/server.jsonl": "partwright.ServerAnswers",
         },
+        {"strategies/client.jsonl": "partwright.StrategyAnswers"},
     ),
     *(
         Client(
             f"kafka-{kafka}",
             partial(build_java, kafka=kafka),
             writes=writes,
-            groups={f"assignors/{name}.jsonl": program},
+            groups={f"assignors/{name}.jsonl": f"partwright.{program}" for name, program in groups.items()},
+            producers={
+                f"strategies/{name}.jsonl": f"partwright.{program}" for name, program in producers.items()
+            },
         )
-        for kafka, name, program, writes in [
+        for kafka, groups, producers, writes in [
+            ("3.9", {}, {"client-3.9": "v3_9.StrategyAnswers"}, {}),
             (
                 "2.8",
-                "client-2.8",
-                "partwright.v2_8.StickyAnswers",
+                {"client-2.8": "v2_8.StickyAnswers"},
+                {"client-2.8": "v2_8.StrategyAnswers"},
                 {"strategies/metadata_order-2.8.json": "partwright.v2_8.MetadataOrderVectors"},
             ),
-            ("2.3", "client-2.3", "partwright.v2_3.StickyAnswers", {}),
-            ("0.10", "old", "partwright.v0_10.ThreadAnswers", {}),
+            ("2.3", {"client-2.3": "v2_3.StickyAnswers"}, {"client-2.3": "v2_3.StrategyAnswers"}, {}),
+            ("0.10", {"old": "v0_10.ThreadAnswers"}, {}, {}),
+            ("0.8", {}, {"old": "v0_8.StrategyAnswers"}, {}),
         ]
     ),
     Client("librdkafka", build_python, "librdkafka"),
@@ -108,15 +118,17 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
     for name, program in client.writes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         run([*command, program, str(folder / name)])
-    for name, program in client.groups.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(assignors.golden([*command, program]), encoding="ascii")
+    for asking, programs in [(assignors, client.groups), (strategies, client.producers)]:
+        for name, program in programs.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")
+    written = [*client.writes, *client.groups, *client.producers]
     if not client.answers:
-        return [*client.writes, *client.groups]
+        return written
     name = f"clients/{client.name}.json"
     (folder / "clients").mkdir(exist_ok=True)
     (folder / name).write_text(golden([*command, client.answers]), encoding="ascii")
-    return [*client.writes, *client.groups, name]
+    return [*written, name]
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:
