@@ -31,7 +31,11 @@ def _number(least: int, values: range) -> Callable[[str, Any], int]:
             except ValueError:
                 number = None
         if type(number) is not int or number not in values or number < least:
-            bounds = f"from {least} to {values[-1]}" if least > values[0] else f"of {values[-1].bit_length() + 1} bits"
+            bounds = (
+                f"from {least} to {values[-1]}"
+                if least > values[0]
+                else f"of {values[-1].bit_length() + 1} bits"
+            )
             raise PartwrightError(f"{key} is a whole number {bounds}, not {_shown(given)}")
         return number
 

@@ -29,6 +29,7 @@ _COMMANDS = {
     "place": "Add to each record of a file the partition that a client gives it.",
     "resize": "What moves when a topic gets another number of partitions?",
     "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",
+    "strategy": "Replay a producer's strategy: calls, records and random numbers in, partitions out.",
     "which": "Where each client puts a key, and why.",
 }
 

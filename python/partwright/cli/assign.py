@@ -6,16 +6,14 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from partwright.cli.assign_sources import is_real, real_group
+from partwright.cli.json_input import lines, named, read_json
 from partwright.cli.options import is_topic
 from partwright.errors import PartwrightError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["command"]
 
@@ -91,17 +89,17 @@ def command(
     _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared, as_json)
 
     if not jsonl:
-        text = "" if is_topic(file) else "".join(_lines(file))
+        text = "" if is_topic(file) else "".join(lines(file))
         if is_one:
             text = real_group(file, text, topics, group_id)
         if is_compared:
-            _compare(text, _named(file), [] if assignor is None else [assignor], as_json=as_json)
+            _compare(text, named(file), [] if assignor is None else [assignor], as_json=as_json)
         else:
-            click.echo(_answer(text, assignor, _named(file)))
+            click.echo(_answer(text, assignor, named(file)))
     else:
-        for number, line in enumerate(_lines(file), 1):
+        for number, line in enumerate(lines(file), 1):
             if line.strip():
-                click.echo(_answer(line, assignor, f"{_named(file)}, line {number}"))
+                click.echo(_answer(line, assignor, f"{named(file)}, line {number}"))
 
 
 def _refuse_misuse(
@@ -114,24 +112,6 @@ def _refuse_misuse(
         raise PartwrightError("an assignment is JSON already: --json is for --compare")
     if is_one and jsonl:
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
-
-
-def _named(file: str) -> str:
-    return "stdin" if file == "-" else file
-
-
-def _lines(file: str) -> Iterator[str]:
-    try:
-        if file == "-":
-            for line in sys.stdin.buffer:
-                yield line.decode("utf-8")
-        else:
-            with open(file, encoding="utf-8") as lines:  # noqa: PTH123 - the name may be a descriptor's
-                yield from lines
-    except UnicodeDecodeError as error:
-        raise PartwrightError(f"{_named(file)} is not UTF-8 ({error.reason})") from None
-    except OSError as error:
-        raise PartwrightError(f"{file!r} cannot be read: {error.strerror}") from None
 
 
 def _answer(text: str, assignor: str | None, where: str) -> str:
@@ -190,7 +170,7 @@ def _refuse_order(group: dict[str, Any]) -> None:
 
 
 def _group(text: str, assignor: str | None) -> dict[str, Any]:
-    group = _read(text)
+    group = read_json(text)
     if not isinstance(group, dict):
         raise PartwrightError("a group is an object with assignor, topics and members")
     for field in group:
@@ -207,19 +187,6 @@ def _group(text: str, assignor: str | None) -> dict[str, Any]:
     return group
 
 
-def _read(text: str) -> Any:  # noqa: ANN401 - whatever JSON has
-    try:
-        return json.loads(text, object_pairs_hook=_once)
-    except PartwrightError:
-        raise
-    except json.JSONDecodeError as error:
-        raise PartwrightError(f"this is no JSON: {error}") from None
-    except ValueError:
-        raise PartwrightError("this has a number of more digits than Python reads") from None
-    except RecursionError:
-        raise PartwrightError("this is nested too deeply to be a group") from None
-
-
 def _choose(group: dict[str, Any], assignor: str | None) -> None:
     if assignor is not None:
         group["assignor"] = assignor
@@ -227,13 +194,3 @@ def _choose(group: dict[str, Any], assignor: str | None) -> None:
         raise PartwrightError(
             f"the group names {group['assignor']!r}, and no file may say which code is run: give it as --assignor"
         )
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, of which no field may be there twice: JSON would silently take the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise PartwrightError(f"{twice!r} is there twice in one object")
-    return found

@@ -1,0 +1,71 @@
+"""JSON as commands read it: from a file or from stdin, whole or a line each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["lines", "named", "read_json"]
+
+
+def named(file: str) -> str:
+    """What a sentence calls a file.
+
+    Examples:
+        >>> named("-")
+        'stdin'
+    """
+    return "stdin" if file == "-" else file
+
+
+def lines(file: str) -> Iterator[str]:
+    """The lines of a file, or of stdin, with their ends.
+
+    Raises:
+        PartwrightError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        if file == "-":
+            for line in sys.stdin.buffer:
+                yield line.decode("utf-8")
+        else:
+            with open(file, encoding="utf-8") as lines:  # noqa: PTH123 - the name may be a descriptor's
+                yield from lines
+    except UnicodeDecodeError as error:
+        raise PartwrightError(f"{named(file)} is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PartwrightError(f"{file!r} cannot be read: {error.strerror}") from None
+
+
+def read_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON has
+    """What a text of JSON says.
+
+    Raises:
+        PartwrightError: It is none, or an object has a field twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except PartwrightError:
+        raise
+    except json.JSONDecodeError as error:
+        raise PartwrightError(f"this is no JSON: {error}") from None
+    except ValueError:
+        raise PartwrightError("this has a number of more digits than Python reads") from None
+    except RecursionError:
+        raise PartwrightError("this is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which no field may be there twice: JSON would silently take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PartwrightError(f"{twice!r} is there twice in one object")
+    return found

@@ -1,0 +1,420 @@
+"""A producer's choice of partitions: every strategy of Kafka's clients, for a record and for a table of them.
+
+>>> producer = Producer(Cluster.of({"orders": 4}), "sticky", seed=7)
+>>> producer.partition("orders"), producer.partition("orders", "TT0124")
+(0, 2)
+>>> producer.place({"key": [None, "TT0124", None], "size": [100, 100, 100]}, topic="orders").to_pylist()
+[0, 2, 0]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from partwright import _core
+from partwright.cluster import Cluster
+from partwright.errors import PartwrightError
+from partwright.hashing import encode, partition_for_key
+from partwright.leaders import is_near
+from partwright.producer_configs import Configs, read_configs
+from partwright.producer_records import Records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from partwright.cluster import Broker
+
+__all__ = ["Producer", "strategies"]
+
+_SEEDS = range(-(2**63), 2**63)
+_INTS = range(-(2**31), 2**31)
+
+
+def strategies() -> pa.Table:
+    """The strategies, a row each.
+
+    Returns:
+        A table of `strategy` (its name), `source` (the classes of Kafka that it is exact to), `takes_keyed`
+        (whether it stands for a configured `partitioner.class`, which chooses for records with keys, too) and
+        `counts_bytes` (whether it needs the records' sizes).
+
+    Examples:
+        >>> strategies().column("strategy").to_pylist()[2:5]
+        ['round-robin', 'round-robin@3.9.2', 'round-robin@2.8']
+    """
+    names = ("strategy", "source", "takes_keyed", "counts_bytes")
+    return pa.table(
+        {
+            name: list(column)
+            for name, column in zip(names, zip(*_core.strategies(), strict=True), strict=True)
+        }
+    )
+
+
+class Producer:
+    """A strategy at work on the topics of a cluster, with what it keeps between records.
+
+    What a strategy keeps hangs on the records that were placed, in their order, and on its draws: the same
+    seed, records and cluster give the same partitions. Draws are those of Java's `new
+    SplittableRandom(seed).nextInt()`.
+
+    The order of preference is Kafka's: the record's own partition; a strategy that stands for a configured
+    `partitioner.class` (round-robin, random, uniform-sticky, leader, field); the key; else the strategy,
+    sticky or old-null-key.
+
+    Strategies that count bytes (`strategies()` names them) are told of batches as Kafka's `RecordAccumulator`
+    makes them: a batch is closed when it is full or a record does not fit in, and where records have times,
+    when `linger.ms` has passed since it was opened. No compression, no headers, and no broker that is slow.
+
+    Args:
+        cluster: The topics, their partitions in the order of the metadata, and their leaders;
+            `Cluster.in_metadata_order` gives Java's order. A mapping of topics to numbers of partitions is a
+            cluster, too.
+        strategy: Its name, one of `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1`
+            and so on for what a version of Kafka does; or a class name of Kafka's. None: what
+            `partitioner.class` says, else `sticky`.
+        configs: Kafka's own keys and values; see `partwright.producer_configs.Configs`.
+        client: Whose rule places records by key, a name in `partwright.clients()`.
+        key_type: How a key becomes key bytes; see `partwright.encode`.
+        seed: What draws begin with, a whole number of 64 bits.
+        draws: The draws themselves, in the place of a seed: raw values of Java's `nextInt()`, taken in order.
+        counters: By topic, where round robin begins; 0 is Kafka's own since 2.4.
+        lingers: Whether a batch leaves when `linger.ms` has passed, where records have times; otherwise when
+            it is full.
+        leader: For the strategy `leader`: whether a broker is where a partition's leader should be, in the
+            place of the configs `leader.host`, `leader.rack` and `leader.region`.
+
+    Raises:
+        PartwrightError: An unknown strategy or client, a config that Kafka refuses, a seed, draw or counter
+            out of range.
+
+    Examples:
+        >>> producer = Producer({"orders": 3}, "round-robin")
+        >>> [producer.partition("orders") for _ in range(4)]
+        [0, 1, 2, 0]
+        >>> Producer({"orders": 3}, configs={"batch.size": "16k"})
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not '16k'
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster | Mapping[str, int],
+        strategy: str | None = None,
+        *,
+        configs: Mapping[str, Any] | None = None,
+        client: str = "java",
+        key_type: str | None = None,
+        seed: int = 0,
+        draws: Sequence[int] | None = None,
+        counters: Mapping[str, int] | None = None,
+        lingers: bool = True,
+        leader: Callable[[Broker], bool] | None = None,
+    ) -> None:
+        _core.check(1, client, key_type)
+        self.cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
+        self.configs = read_configs(configs)
+        self.strategy = _core.strategy_name(strategy or self.configs.partitioner_class or "sticky")
+        self.client, self.key_type = client, key_type
+        self._leader = leader
+        self._is_closed = False
+        _, _, self._takes_keyed, self._counts_bytes = next(
+            row for row in _core.strategies() if row[0] == self.strategy
+        )
+        self._places = {name: place for place, name in enumerate(self.cluster.topics)}
+        topics = [(name, self._partitions(name)) for name in self._places]
+        whole = [_whole("a draw", draw, _INTS) for draw in draws] if draws is not None else None
+        self._core = _core.Producer(
+            self.strategy,
+            client,
+            _settings(self.configs, _linger(self.configs, self.strategy) if lingers else None),
+            topics,
+            whole,
+            _whole("the seed", seed, _SEEDS),
+        )
+        for name, counter in (counters or {}).items():
+            self._core.set_counter(self._place_of(name), _whole("a counter", counter, _INTS))
+
+    @property
+    def drawn(self) -> int:
+        """How many draws were taken."""
+        return self._core.drawn()
+
+    def partition(self, topic: str, key: Any = None, *, time: int = 0) -> int | None:  # noqa: ANN401 - a key
+        """What the strategy says of a record, which is put into no batch (`Partitioner.partition`).
+
+        Args:
+            topic: The record's topic.
+            key: Its key, as `partition_for_key` takes one.
+            time: When it is sent, in milliseconds: `old-null-key` draws anew when the metadata is refreshed.
+
+        Returns:
+            The partition; None for a record without a key under the strategy `key`.
+
+        Raises:
+            PartwrightError: There is no such topic; Kafka's own partitioner throws; the draws are at their
+            end.
+        """
+        self._refuse_closed()
+        data = None if key is None else encode(key, self.key_type)
+        return self._core.partition(self._place_of(topic), data, time)
+
+    def on_new_batch(self, topic: str, previous: int) -> None:
+        """A record of partition `previous` would begin a batch (`Partitioner.onNewBatch`).
+
+        Raises:
+            PartwrightError: As for `partition`.
+        """
+        self._refuse_closed()
+        self._core.on_new_batch(self._place_of(topic), _whole("a partition", previous, _INTS))
+
+    def next_partition(self, topic: str, previous: int = -1) -> int:
+        """The next sticky partition (`StickyPartitionCache.nextPartition`,
+        `BuiltInPartitioner.nextPartition`).
+
+        Up to 3.2 it stays where the topic's partition is no more `previous`; since 3.3 it is a draw that is
+        not kept.
+
+        Raises:
+            PartwrightError: As for `partition`; the strategy is not sticky.
+        """
+        self._refuse_closed()
+        return self._core.next_partition(self._place_of(topic), _whole("a partition", previous, _INTS))
+
+    def append(self, topic: str, produced: int, *, enable_switch: bool = True) -> int:
+        """So many bytes go to the sticky partition (`BuiltInPartitioner.updatePartitionInfo`).
+
+        Args:
+            topic: The topic.
+            produced: How many bytes.
+            enable_switch: Whether another partition may be sticky after `batch.size`; after twice as much it
+            is anyway.
+
+        Returns:
+            The partition that they went to.
+
+        Raises:
+            PartwrightError: As for `partition`; the strategy is not `sticky` of 3.3 or later.
+        """
+        self._refuse_closed()
+        return self._core.append(self._place_of(topic), _whole("bytes", produced, _INTS), enable_switch)
+
+    def load_stats(
+        self,
+        topic: str,
+        queue_sizes: Sequence[int] | None,
+        partition_ids: Sequence[int] = (),
+        *,
+        leader_racks: Sequence[str | None] | None = None,
+        length: int | None = None,
+    ) -> None:
+        """How many batches wait for each partition (`BuiltInPartitioner.updatePartitionLoadStats`).
+
+        The next sticky partitions are drawn by them: the longer its queue, the less often a partition comes.
+
+        Args:
+            topic: The topic.
+            queue_sizes: A number for each partition with a leader; None draws all alike.
+            partition_ids: These partitions.
+            leader_racks: The racks of their leaders, for a rack-aware producer.
+            length: How many of them count; all by default.
+
+        Raises:
+            PartwrightError: As for `append`; Kafka's own throws.
+        """
+        self._refuse_closed()
+        sizes = (
+            None if queue_sizes is None else [_whole("a queue's size", size, _INTS) for size in queue_sizes]
+        )
+        near = None if leader_racks is None else [rack == self.configs.client_rack for rack in leader_racks]
+        ids = [_whole("a partition", each, _INTS) for each in partition_ids]
+        counted = len(sizes or ()) if length is None else _whole("the length", length, _INTS)
+        self._core.load_stats(self._place_of(topic), sizes, ids, near, counted)
+
+    def update(self, cluster: Cluster) -> None:
+        """New metadata; what is kept of each topic stays.
+
+        Args:
+            cluster: All topics that the producer writes to from now on.
+
+        Raises:
+            PartwrightError: It lacks a topic that was there.
+        """
+        self._refuse_closed()
+        for name in self._places:
+            cluster.partitions(name)
+        self.cluster = cluster
+        for name in cluster.topics:
+            place = self._places.setdefault(name, len(self._places))
+            self._core.set_topic(place, name, self._partitions(name))
+
+    def place(
+        self,
+        records: Any,  # noqa: ANN401 - a table of any library
+        *,
+        topic: str | None = None,
+        key: str = "key",
+        partition: str = "partition",
+        value: str = "value",
+        size: str = "size",
+        time: str = "time",
+        field: str = "field",
+    ) -> pa.ChunkedArray:
+        """The partition of each record, in the order of the rows.
+
+        Args:
+            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns.
+            Each
+                column below may be missing, but for those that the strategy goes by.
+            topic: The records' topic; where it is None, the only one of the cluster, or the column `topic`.
+            key: The column of keys, of any type that `partition_for_key` takes.
+            partition: That of the partitions that records name, whole numbers; null where one names none.
+            value: That of the values, text or binary, of which the sizes count alone.
+            size: That of the values' sizes in bytes, in the place of the values; null for a null value.
+            time: That of the times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
+            field: That which the strategy `field` goes by.
+
+        Returns:
+            An int32 column as long as `records` in the same chunks; null for a null key under the strategy
+            `key`.
+
+        Raises:
+            PartwrightError: With the row, a record that Kafka's own producer refuses; a column that is
+            missing or of
+                another type. Records before that row were placed.
+
+        Examples:
+            >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
+            >>> producer.place({"size": [100] * 6}).to_pylist()
+            [1, 0, 2, 1, 0, 2]
+        """
+        self._refuse_closed()
+        names = {
+            "key": key,
+            "partition": partition,
+            "value": value,
+            "size": size,
+            "time": time,
+            "field": field,
+        }
+        given = Records(records, topic, names, self.cluster, self._places, self.key_type)
+        chunks = []
+        row = 0
+        for batch in given.batches():
+            columns = {
+                "topic": batch.topics,
+                "partition": batch.partitions(),
+                "keyed": self._keyed(batch),
+                **self._sizes(batch),
+                "time": batch.times(),
+            }
+            there = {name: column for name, column in columns.items() if column is not None}
+            # A struct of no columns would have no rows.
+            there.setdefault("time", pa.nulls(len(batch), pa.int64()))
+            chunks.append(self._placed(pa.StructArray.from_arrays(list(there.values()), list(there)), row))
+            row += len(batch)
+        return pa.chunked_array(chunks, pa.int32())
+
+    def close(self) -> None:
+        """Ends the producer: it places nothing more."""
+        self._is_closed = True
+
+    def __repr__(self) -> str:
+        return f"Producer({self.strategy}; {self.cluster!r})"
+
+    def _placed(self, records: pa.StructArray, row: int) -> pa.Array:
+        try:
+            return self._core.place(records)
+        except PartwrightError as error:
+            raise PartwrightError(_further_down(str(error), row)) from None
+
+    def _keyed(self, batch: Any) -> pa.Array | None:  # noqa: ANN401 - a Batch of producer_records
+        """The partition of each key, or field, by the number of its topic's partitions."""
+        is_field = self.strategy == "field"
+        if (
+            self._takes_keyed
+            and not is_field
+            and not (self.strategy == "leader" and self.configs.leader_among == "key")
+        ):
+            return None
+        keys = batch.field(self.configs) if is_field else batch.keys()
+        if keys is None:
+            if is_field:
+                raise PartwrightError(
+                    "the strategy field goes by a column of the records: name it with field="
+                )
+            return None
+        key_type = ("bytes" if self.configs.field_type == "address" else None) if is_field else self.key_type
+        return batch.by_topic(
+            keys, lambda some, n: partition_for_key(some, n, self.client, key_type), self.cluster
+        )
+
+    def _sizes(self, batch: Any) -> dict[str, pa.Array | None]:  # noqa: ANN401 - the same
+        if not self._counts_bytes:
+            return {}
+        values = batch.value_sizes()
+        if values is None and self.strategy == "round-robin@3.9.2" and batch.partitions() is None:
+            # A batch that begins changes nothing where no record names its partition.
+            return {}
+        if values is None:
+            raise PartwrightError(
+                f"the strategy {self.strategy} counts bytes: give the records' values (value=) or their sizes (size=)"
+            )
+        return {"key_size": batch.key_sizes(self.key_type), "value_size": values}
+
+    def _partitions(self, topic: str) -> list[tuple[int, bool, bool]]:
+        wanted = self._leader or (lambda broker: is_near(broker, self.configs, self.strategy))
+        brokers = {broker.id: broker for broker in self.cluster.brokers}
+        near = {number: bool(wanted(broker)) for number, broker in brokers.items()}
+        return [
+            (each.id, each.leader is not None, each.leader is not None and near[each.leader])
+            for each in self.cluster.partitions(topic)
+        ]
+
+    def _place_of(self, topic: str) -> int:
+        self.cluster.partitions(topic)
+        return self._places[topic]
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise PartwrightError("the producer is closed: make another one")
+
+
+def _settings(configs: Configs, linger_ms: int | None) -> dict[str, Any]:
+    return {
+        "batch_size": configs.batch_size,
+        "linger_ms": linger_ms,
+        "ignore_keys": configs.ignore_keys,
+        "rack_aware": configs.rack_aware,
+        "refresh_ms": configs.refresh_ms,
+        "available_only": configs.random_available,
+        "among": configs.leader_among,
+        "otherwise": configs.otherwise,
+    }
+
+
+def _linger(configs: Configs, strategy: str) -> int:
+    """`linger.ms`: Kafka's default is 5 since 4.0, and was 0 before."""
+    if configs.linger_ms is not None:
+        return configs.linger_ms
+    return 5 if strategy == "sticky@4.4" else 0
+
+
+def _whole(what: str, given: Any, values: range) -> int:  # noqa: ANN401 - what is checked here
+    if type(given) is not int or given not in values:
+        raise PartwrightError(
+            f"{what} is a whole number of {values[-1].bit_length() + 1} bits, not {given!r}"
+        )
+    return given
+
+
+def _further_down(sentence: str, row: int) -> str:
+    """A refusal whose row is counted from the first batch on."""
+    start, _, reason = sentence.partition(": ")
+    words = start.split(" ")
+    if words[0] != "row":
+        return sentence
+    return f"row {int(words[1]) + row}: {reason}"

@@ -1,0 +1,260 @@
+"""Records as a producer gets them: a table in record batches, and of each what decides where its records go."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._arrow import as_column
+from partwright.errors import PartwrightError
+from partwright.files.formats import find_column
+from partwright.hashing import encode
+
+if TYPE_CHECKING:
+    from partwright.cluster import Cluster
+    from partwright.producer_configs import Configs
+
+__all__ = ["Batch", "Records"]
+
+_PLAIN = ("utf8", "bytes", "java:string", None)
+
+
+class Records:
+    """A table of records, of which the columns have been found.
+
+    Args:
+        records: An Arrow table, batch or stream, or a dict of columns.
+        topic: The topic of all of them; None where there is a column `topic`, or one topic alone.
+        names: By what a column is, its name in the table.
+        cluster: The topics there are.
+        places: By topic, its place among the producer's.
+        key_type: How a key becomes key bytes.
+
+    Raises:
+        PartwrightError: The records are no table, a column is missing that was named, the topic is not clear.
+    """
+
+    def __init__(
+        self,
+        records: Any,  # noqa: ANN401 - a table of any library
+        topic: str | None,
+        names: Mapping[str, str],
+        cluster: Cluster,
+        places: Mapping[str, int],
+        key_type: str | None,
+    ) -> None:
+        self._reader = _reader(records, names["key"], key_type)
+        there = self._reader.schema.names
+        self._found = {}
+        for what, name in names.items():
+            if name in there or name != what:
+                self._found[what] = find_column("the table", there, name)
+        if topic is None and "topic" in there:
+            self._found["topic"] = find_column("the table", there, "topic")
+        elif topic is None and len(cluster.topics) != 1:
+            raise PartwrightError(
+                f"the cluster has {len(cluster.topics)} topics, and the records name none: say which, with topic="
+            )
+        else:
+            topic = next(iter(cluster.topics)) if topic is None else topic
+            cluster.partitions(topic)
+        self._topic, self._places = topic, places
+
+    def batches(self) -> Iterator[Batch]:
+        """The records in their order, batch by batch.
+
+        Raises:
+            PartwrightError: A topic that the cluster does not have.
+        """
+        for batch in self._reader:
+            columns = {what: batch.column(place) for what, place in self._found.items()}
+            yield Batch(columns, batch.num_rows, self._topic, self._places)
+
+
+def _reader(records: Any, key: str, key_type: str | None) -> pa.RecordBatchReader:  # noqa: ANN401 - a table of any library
+    if isinstance(records, Mapping):
+        columns = {name: _column(name, column, key, key_type) for name, column in records.items()}
+        records = _made(records, lambda: pa.table(columns))
+    if isinstance(records, pa.RecordBatch):
+        records = pa.Table.from_batches([records])
+    if not hasattr(records, "__arrow_c_stream__"):
+        raise PartwrightError(
+            f"a {type(records).__name__} is no table of records: pass an Arrow table or a dict of columns"
+        )
+    return _made(records, lambda: pa.RecordBatchReader.from_stream(records))
+
+
+def _column(name: object, column: Any, key: str, key_type: str | None) -> Any:  # noqa: ANN401 - of any library
+    if name == key:
+        column = as_column(column, key_type)
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    return _made(
+        column,
+        lambda: pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column),
+    )
+
+
+def _made(given: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - the same
+    try:
+        return make()
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        said = str(error).splitlines()[0]
+        raise PartwrightError(f"a {type(given).__name__} makes no table of records: {said}") from None
+
+
+class Batch:
+    """Some records, by what their columns are."""
+
+    def __init__(
+        self, columns: Mapping[str, pa.Array], rows: int, topic: str | None, places: Mapping[str, int]
+    ) -> None:
+        self._columns, self._rows, self._topic = columns, rows, topic
+        self.topics = self._topics(places)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def _topics(self, places: Mapping[str, int]) -> pa.Array | None:
+        """The place of each record's topic; None where all are the first."""
+        if self._topic is not None:
+            place = places[self._topic]
+            return None if place == 0 else pa.repeat(pa.scalar(place, pa.int32()), self._rows)
+        named = pc.dictionary_encode(self._columns["topic"].cast(pa.string()))
+        unknown = [name for name in named.dictionary.to_pylist() if name not in places]
+        if unknown or named.null_count:
+            what = f"topic {unknown[0]!r}" if unknown else "a null topic"
+            raise PartwrightError(f"the records name {what}, which the cluster does not have")
+        return pc.take(
+            pa.array([places[name] for name in named.dictionary.to_pylist()], pa.int32()), named.indices
+        )
+
+    def keys(self) -> pa.Array | None:
+        """The keys."""
+        return self._columns.get("key")
+
+    def partitions(self) -> pa.Array | None:
+        """The partitions that records name.
+
+        Raises:
+            PartwrightError: They are no numbers of 32 bits.
+        """
+        return self._numbers("partition", pa.int32())
+
+    def times(self) -> pa.Array | None:
+        """When records are sent, in milliseconds.
+
+        Raises:
+            PartwrightError: They are neither numbers nor timestamps; one is null.
+        """
+        given = self._columns.get("time")
+        if given is not None and pa.types.is_timestamp(given.type):
+            given = given.cast(pa.timestamp("ms", given.type.tz), safe=False).cast(pa.int64())
+            self._columns = {**self._columns, "time": given}
+        times = self._numbers("time", pa.int64())
+        if times is not None and times.null_count:
+            raise PartwrightError(
+                f"row {_first_null(times)}: a record has a time where others have one, not null"
+            )
+        return times
+
+    def value_sizes(self) -> pa.Array | None:
+        """How many bytes each value has, null for a null value.
+
+        Raises:
+            PartwrightError: Values are neither text nor binary; a size is negative.
+        """
+        if "size" in self._columns:
+            sizes = self._numbers("size", pa.int32())
+            least = pc.min(sizes).as_py()
+            if least is not None and least < 0:
+                raise PartwrightError(f"a value has 0 bytes or more, not {least}")
+            return sizes
+        values = self._columns.get("value")
+        return None if values is None else _lengths(values, "a value")
+
+    def key_sizes(self, key_type: str | None) -> pa.Array | None:
+        """How many bytes each key has, null for a null key."""
+        keys = self._columns.get("key")
+        if keys is None:
+            return None
+        plain = key_type in _PLAIN and _has_lengths(keys.type)
+        return _lengths(keys if plain else encode(keys, key_type), "a key")
+
+    def field(self, configs: Configs) -> pa.Array | None:
+        """What the strategy `field` goes by: the column as it is, or the networks of its addresses.
+
+        Raises:
+            PartwrightError: A text that is no address.
+        """
+        column = self._columns.get("field")
+        if column is None or configs.field_type == "value":
+            return column
+        named = pc.dictionary_encode(column.cast(pa.string()))
+        networks = [_network(text, configs) for text in named.dictionary.to_pylist()]
+        return pc.take(pa.array(networks, pa.binary()), named.indices)
+
+    def by_topic(
+        self, keys: pa.Array, place: Callable[[pa.Array, int], pa.Array], cluster: Cluster
+    ) -> pa.Array:
+        """The partitions of keys, each topic's by its own number of partitions."""
+        if self._topic is not None:
+            return place(keys, len(cluster.partitions(self._topic)))
+        names = list(cluster.topics)
+        placed = pa.nulls(self._rows, pa.int32())
+        for number in pc.unique(self.topics).to_pylist():
+            of_topic = pc.equal(self.topics, number)
+            some = place(pc.filter(keys, of_topic), len(cluster.partitions(names[number])))
+            placed = pc.replace_with_mask(placed, of_topic, some)
+        return placed
+
+    def _numbers(self, what: str, data_type: pa.DataType) -> pa.Array | None:
+        given = self._columns.get(what)
+        if given is None or given.type == data_type:
+            return given
+        if not (pa.types.is_integer(given.type) or pa.types.is_null(given.type)):
+            raise PartwrightError(f"the column of each record's {what} has whole numbers, not {given.type}")
+        try:
+            return given.cast(data_type)
+        except pa.ArrowInvalid as error:
+            raise PartwrightError(f"a {what} is no number of {data_type.bit_width} bits: {error}") from None
+
+
+def _network(text: str, configs: Configs) -> bytes:
+    """The bytes of an address, of which only so many bits count."""
+    try:
+        address = ipaddress.ip_address(text.strip())
+    except ValueError:
+        raise PartwrightError(f"{text!r} is no IP address, as field.type address asks for") from None
+    prefix = configs.field_prefix_ipv4 if address.version == 4 else configs.field_prefix_ipv6  # noqa: PLR2004
+    return ipaddress.ip_network((address.packed, prefix), strict=False).network_address.packed
+
+
+def _has_lengths(data_type: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(data_type)
+        or pa.types.is_binary(data_type)
+        or pa.types.is_large_string(data_type)
+        or pa.types.is_large_binary(data_type)
+        or pa.types.is_fixed_size_binary(data_type)
+    )
+
+
+def _lengths(values: pa.Array, what: str) -> pa.Array:
+    if pa.types.is_dictionary(values.type):
+        return pc.take(_lengths(values.dictionary, what), values.indices)
+    if pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type):
+        values = values.cast(pa.large_binary())
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), pa.int32())
+    if not _has_lengths(values.type):
+        raise PartwrightError(f"{what} of {values.type} has no bytes of its own: give its size, or its bytes")
+    return pc.binary_length(values).cast(pa.int32())
+
+
+def _first_null(column: pa.Array) -> int:
+    return int(pc.index(pc.is_null(column), pa.scalar(value=True)).as_py())

@@ -1,0 +1,185 @@
+"""What a strategy answers to given calls and draws, or where it puts given records: JSON in, JSON out.
+
+>>> replay({"strategy": "round-robin", "topics": {"t": 3}, "events": [{"op": "partition", "topic": "t"}] * 4})
+{'results': [0, 1, 2, 0]}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from partwright.cluster import Cluster
+from partwright.cluster_parts import object_fields
+from partwright.errors import PartwrightError
+from partwright.producer import Producer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["replay"]
+
+_LINE = (
+    "strategy", "configs", "client", "brokers", "topics", "counters", "draws", "seed", "events", "records",
+    # What a golden line has beside its question.
+    "results", "placed",
+)  # fmt: skip
+_OPS = {
+    "partition": ("key", "partition", "at_ms"),
+    "on_new_batch": ("prev",),
+    "next_partition": ("prev",),
+    "append": ("bytes", "enable_switch"),
+    "load_stats": ("queue_sizes", "partition_ids", "leader_racks", "length"),
+    "cluster": ("partitions",),
+}
+_RECORD = ("topic", "partition", "key", "value size", "time")
+
+
+def replay(question: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers to a line of `partwright strategy --jsonl`.
+
+    Args:
+        question: `strategy`, `configs` (Kafka's keys), `brokers` and `topics` (as `Cluster.from_dict` takes them, but that
+            ids may have holes), `counters`, `draws` or `seed`, `client`, and either `events` or `records`. An event is an
+            object with `op` and `topic`; a record is a list of topic, partition, key in hex, size of the value and time in
+            milliseconds, each but the topic null where there is none.
+
+    Returns:
+        For events `{"results": [...]}`: a partition for `partition`, `next_partition` and `append`, None for the others, and
+        `{"error": "..."}` where Kafka throws. For records `{"placed": [...]}`, their partitions.
+
+    Raises:
+        PartwrightError: The question is none; a record has no partition.
+
+    Examples:
+        >>> line = {"strategy": "sticky@2.4", "topics": {"t": 3}, "draws": [5, 2, 7]}
+        >>> replay({**line, "events": [{"op": "partition", "topic": "t"}, {"op": "next_partition", "topic": "t", "prev": 2}]})
+        {'results': [2, 1]}
+        >>> replay({**line, "configs": {"batch.size": 100}, "records": [["t", None, None, 50, 0], ["t", 0, None, 50, 0]]})
+        {'placed': [1, 0]}
+    """  # noqa: E501 - an example is one line
+    given = object_fields(question, "a replay", _LINE, needs="topics")
+    producer = Producer(
+        Cluster.from_dict(
+            {part: given[part] for part in ("brokers", "topics") if part in given}, strict=False
+        ),
+        given.get("strategy"),
+        configs=_mapping(given, "configs"),
+        client=given.get("client") or "java",
+        seed=given.get("seed") or 0,
+        draws=_list(given, "draws") if given.get("draws") is not None else None,
+        counters=_mapping(given, "counters"),
+        # Nothing drains the batches of a replay, unless it says how long they linger.
+        lingers="linger.ms" in (given.get("configs") or {}),
+    )
+    if (given.get("events") is None) == (given.get("records") is None):
+        raise PartwrightError("a replay has either events or records")
+    if given.get("records") is not None:
+        return {"placed": _placed(producer, _list(given, "records"))}
+    calls = [_call(place, event) for place, event in enumerate(_list(given, "events"))]
+    return {"results": [_result(producer, *call) for call in calls]}
+
+
+def _mapping(given: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    found = given.get(name)
+    if found is not None and not isinstance(found, dict):
+        raise PartwrightError(f"{name} is an object, not {found!r}")
+    return found
+
+
+def _list(given: Mapping[str, Any], name: str) -> Sequence[Any]:
+    found = given[name]
+    if not isinstance(found, list):
+        raise PartwrightError(f"{name} is a list, not {found!r}")
+    return found
+
+
+def _call(place: int, event: object) -> tuple[str, str, dict[str, Any]]:
+    """An event's call, its topic and the rest, each of its type."""
+    where = f"event {place}"
+    op = event.get("op") if isinstance(event, dict) else None
+    if not isinstance(op, str) or op not in _OPS:
+        raise PartwrightError(f"{where}: there is no op {op!r}: it is {', '.join(_OPS)}")
+    found = object_fields(event, f"{where} ({op})", ("op", "topic", *_OPS[op]), needs="topic")
+    if not isinstance(found["topic"], str):
+        raise PartwrightError(f"{where}: a topic's name is text, not {found['topic']!r}")
+    rest = {name: found.get(name) for name in _OPS[op]}
+    if op == "partition":
+        rest["key"] = _bytes(where, rest["key"])
+    if op == "append":
+        rest["enable_switch"] = True if rest["enable_switch"] is None else rest["enable_switch"]
+        if not isinstance(rest["enable_switch"], bool):
+            raise PartwrightError(f"{where}: enable_switch is true or false, not {rest['enable_switch']!r}")
+    for name in ("prev", "bytes", "at_ms", "length", "partition"):
+        needed = name == "bytes" or (name == "prev" and op == "on_new_batch")
+        if name in rest and not (rest[name] is None and not needed) and type(rest[name]) is not int:
+            raise PartwrightError(f"{where}: {name} is a whole number, not {rest[name]!r}")
+    for name in ("queue_sizes", "partition_ids", "leader_racks"):
+        if rest.get(name) is not None and not isinstance(rest[name], list):
+            raise PartwrightError(f"{where}: {name} is a list, not {rest[name]!r}")
+    return op, found["topic"], rest
+
+
+def _bytes(where: str, key: object) -> bytes | None:
+    if key is None:
+        return None
+    try:
+        return bytes.fromhex(key)  # type: ignore[arg-type]  # a TypeError is one of the refusals
+    except (TypeError, ValueError):
+        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {key!r}") from None
+
+
+def _result(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
+    if topic not in producer.cluster.topics:
+        # To Kafka's classes it is one without partitions.
+        producer.update(producer.cluster.with_topic(topic, []))
+    if op == "cluster":
+        producer.update(producer.cluster.with_topic(topic, rest["partitions"]))
+        return None
+    try:
+        return _asked(producer, op, topic, rest)
+    except PartwrightError as error:
+        return {"error": str(error)}
+
+
+def _asked(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> int | None:
+    match op:
+        case "partition" if rest["partition"] is not None:
+            count = len(producer.cluster.partitions(topic))
+            if not 0 <= rest["partition"] < count:
+                raise PartwrightError(f"topic {topic!r} has {count} partitions, and not {rest['partition']}")
+            return int(rest["partition"])
+        case "partition":
+            return producer.partition(topic, rest["key"], time=rest["at_ms"] or 0)
+        case "on_new_batch":
+            producer.on_new_batch(topic, rest["prev"])
+        case "next_partition":
+            return producer.next_partition(topic, -1 if rest["prev"] is None else rest["prev"])
+        case "append":
+            return producer.append(topic, rest["bytes"], enable_switch=rest["enable_switch"])
+        case _:
+            producer.load_stats(
+                topic,
+                rest["queue_sizes"],
+                rest["partition_ids"] or (),
+                leader_racks=rest["leader_racks"],
+                length=rest["length"],
+            )
+    return None
+
+
+def _placed(producer: Producer, records: Sequence[Any]) -> list[int | None]:
+    for row, record in enumerate(records):
+        if not isinstance(record, list) or len(record) != len(_RECORD) or not isinstance(record[0], str):
+            raise PartwrightError(f"record {row} is a list of {', '.join(_RECORD)}, not {record!r}")
+    types = (pa.string(), pa.int32(), pa.binary(), pa.int32(), pa.int64())
+    columns = {}
+    for name, data_type, values in zip(_RECORD, types, zip(*records, strict=True), strict=False):
+        there = [_bytes(f"record {row}", key) for row, key in enumerate(values)] if name == "key" else values
+        try:
+            columns[name] = pa.array(there, data_type)
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            raise PartwrightError(f"the records' column {name!r}: {str(error).splitlines()[0]}") from None
+    placed: list[int | None] = producer.place(columns, size="value size").to_pylist() if records else []
+    return placed
