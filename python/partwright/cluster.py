@@ -233,6 +233,11 @@ class Cluster:
 
         Raises:
             PartwrightError: There is no such topic.
+
+        Examples:
+            >>> cluster = Cluster([Broker(0)], {"orders": [Partition(1, leader=0), Partition(0)]})
+            >>> [partition.id for partition in cluster.available("orders")]
+            [1]
         """
         return tuple(partition for partition in self.partitions(topic) if partition.leader is not None)
 
@@ -258,6 +263,11 @@ class Cluster:
 
         Raises:
             PartwrightError: There is no such topic or partition.
+
+        Examples:
+            >>> cluster = Cluster([Broker(7, rack="a")], {"orders": [Partition(0, leader=7), Partition(1)]})
+            >>> cluster.leader_of("orders", 0).rack, cluster.leader_of("orders", 1)
+            ('a', None)
         """
         self.partitions(topic)
         ids = self._by_topic[topic]
@@ -273,6 +283,10 @@ class Cluster:
 
         Raises:
             PartwrightError: There is none with this id.
+
+        Examples:
+            >>> Cluster([Broker(7, rack="a")], {"orders": [Partition(0)]}).broker(7).rack
+            'a'
         """
         if number(id, "a broker's id") not in self._by_id:
             raise PartwrightError(f"there is no broker {id}: {there_are(self._by_id, 'brokers')}")

@@ -234,7 +234,11 @@ def there_are(ids: Iterable[int], what: str) -> str:
 
 def shown(given: object) -> str:
     """A value as the part of a sentence, cut where it is very long."""
-    return reprlib.repr(given)
+    try:
+        return reprlib.repr(given)
+    except ValueError:
+        # A number of more digits than Python writes.
+        return f"a value of type {type(given).__name__}"
 
 
 def _text(given: Any, what: str) -> None:  # noqa: ANN401

@@ -110,6 +110,9 @@ def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> C
         Broker(each.id, each.host, each.port, racks.get(each.id))
         for each in sorted(told.brokers.values(), key=lambda broker: broker.id)
     ]
+    for name, topic in told.topics.items():
+        if topic.error is not None and (names is None or name in names):
+            raise BrokerError(f"Kafka refuses topic {name!r} in the cluster of this client: {topic.error}")
     found: dict[str, list[_Told]] = {
         name: [(each.id, each.leader, each.replicas, each.isrs, ()) for each in topic.partitions.values()]
         for name, topic in told.topics.items()

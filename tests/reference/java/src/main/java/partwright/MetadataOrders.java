@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.Metadata;
 import org.apache.kafka.common.Cluster;
@@ -31,32 +31,35 @@ import org.apache.kafka.common.requests.MetadataResponse;
  * One case a line: `rounds` of topics with their numbers of partitions, as a producer learns of them: the first by a full
  * answer of the broker, each other by a partial one (`Metadata.update`), always in ascending order. Then what
  * `Cluster.partitionsForTopic` says of each topic, `order`, and of those partitions that have a leader (`leaderless` have
- * none, or one that is no live broker), `available`. Never do nine partitions have one hash code: Java has no order
- * for those.
+ * none, or one that is no live broker), `available`. No bin that becomes a tree has partitions of one hash
+ * code: Java has no order for those, for it goes by where they lie in memory.
  */
 public final class MetadataOrders {
     private static final ObjectMapper JSON = new ObjectMapper();
     /** The first whose leader epochs count. */
     private static final short VERSION = 9;
     private static final int BROKERS = 3;
-    private static final int MOST_OF_ONE_HASH = 8;
+    /** Of a table that has trees, and of a bin that is none. */
+    private static final int FEWEST_BINS = 64;
+    private static final int LONGEST_LIST = 8;
     private static final int[] SIZES = {1, 2, 3, 4, 5, 7, 11, 12, 13, 16, 17, 24, 25, 48, 50, 97, 100, 193, 385, 500};
 
     private MetadataOrders() {}
 
-    /** Writes a file of all cases, asking a new metadata each time. */
-    public static void write(Path file, Class<?> program, String version, Supplier<Metadata> made) throws IOException {
+    /** Writes a file of all cases, asking a new metadata each time: the arguments are the file, and another seed. */
+    public static void write(String[] args, Class<?> program, String version, Supplier<Metadata> made)
+            throws IOException {
         List<String> lines = new ArrayList<>();
         ObjectNode provenance = JSON.createObjectNode();
         provenance.put("library", "kafka-clients").put("version", version).put("program", program.getName());
         lines.add("  " + JSON.writeValueAsString(provenance));
-        Random random = new Random(6);
+        Random random = new Random(args.length > 1 ? Long.parseLong(args[1]) : 6);
         for (Map.Entry<String, List<Map<String, Integer>>> rounds : cases(random).entrySet()) {
             if (isDetermined(rounds.getValue())) {
                 lines.add("  " + JSON.writeValueAsString(vector(rounds.getKey(), rounds.getValue(), made.get(), random)));
             }
         }
-        Files.writeString(file, "[\n" + String.join(",\n", lines) + "\n]\n", StandardCharsets.US_ASCII);
+        Files.writeString(Path.of(args[0]), "[\n" + String.join(",\n", lines) + "\n]\n", StandardCharsets.US_ASCII);
     }
 
     private static Map<String, List<Map<String, Integer>>> cases(Random random) {
@@ -73,7 +76,10 @@ public final class MetadataOrders {
         for (int number = 0; number < 30; number++) {
             List<Map<String, Integer>> rounds = new ArrayList<>();
             for (int round = 2 + random.nextInt(4); round > 0; round--) {
-                rounds.add(some(random, 1 + random.nextInt(2), 40));
+                Map<String, Integer> learned = new LinkedHashMap<>();
+                String prefix = rounds.size() + "";
+                some(random, 1 + random.nextInt(2), 40).forEach((name, count) -> learned.put(prefix + name, count));
+                rounds.add(learned);
             }
             cases.put("learned/" + number, rounds);
         }
@@ -116,13 +122,19 @@ public final class MetadataOrders {
         return those;
     }
 
+    /** Whether no bin becomes a tree that has keys of one hash code. */
     private static boolean isDetermined(List<Map<String, Integer>> rounds) {
-        Map<Integer, Integer> hashes = new LinkedHashMap<>();
+        List<Integer> hashes = new ArrayList<>();
         for (Map<String, Integer> topics : rounds) {
             topics.forEach((name, count) -> IntStream.range(0, count).forEach(partition ->
-                    hashes.merge(new TopicPartition(name, partition).hashCode(), 1, Integer::sum)));
+                    hashes.add(new TopicPartition(name, partition).hashCode())));
         }
-        return Collections.max(hashes.values()) <= MOST_OF_ONE_HASH;
+        // With partial answers a table begins smaller.
+        int fewest = rounds.size() > 1 ? FEWEST_BINS : Math.max(FEWEST_BINS, Integer.highestOneBit(hashes.size()));
+        Map<Integer, List<Integer>> bins = hashes.stream()
+                .collect(Collectors.groupingBy(hash -> (hash ^ hash >>> 16) & fewest - 1));
+        return bins.values().stream().allMatch(bin ->
+                bin.size() <= LONGEST_LIST || bin.stream().distinct().count() == bin.size());
     }
 
     private static ObjectNode vector(

@@ -2,7 +2,6 @@
 package partwright.v2_8;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import org.apache.kafka.clients.Metadata;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.utils.AppInfoParser;
@@ -13,9 +12,9 @@ import partwright.MetadataOrders;
 public final class MetadataOrderVectors {
     private MetadataOrderVectors() {}
 
-    /** The one argument is the file to write. */
+    /** The arguments are the file to write and, for other cases, a seed. */
     public static void main(String[] args) throws IOException {
-        MetadataOrders.write(Path.of(args[0]), MetadataOrderVectors.class, AppInfoParser.getVersion(), () ->
+        MetadataOrders.write(args, MetadataOrderVectors.class, AppInfoParser.getVersion(), () ->
                 new Metadata(100, 300_000, new LogContext(), new ClusterResourceListeners()));
     }
 }
