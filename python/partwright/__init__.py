@@ -24,6 +24,12 @@ The other clients disagree; here is who puts a key where, and each rule's source
     >>> pw.clients().column_names[:3]
     ['client', 'hash', 'sign']
 
+Records without a key go by a strategy, of any version of Kafka:
+
+    >>> producer = pw.Producer({"orders": 3}, "round-robin")
+    >>> producer.place({"key": ["TT0124", None, None]}).to_pylist()
+    [0, 1, 2]
+
 And who of a consumer group reads what, as Kafka's own assignors say:
 
     >>> pw.assign({"orders": 3}, {"c1": ["orders"], "c2": ["orders"]}, "sticky").to_dict()
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.grouped import assign_groups
     from partwright.hashing import encode, murmur2, partition_for_key
+    from partwright.producer import Producer, strategies
 
 __all__ = [
     "BrokerError",
@@ -55,6 +62,7 @@ __all__ = [
     "KeyTypeError",
     "MissingExtraError",
     "PartwrightError",
+    "Producer",
     "assign",
     "assign_groups",
     "assignment_strategy",
@@ -66,6 +74,7 @@ __all__ = [
     "partition_for_key",
     "rebalance_protocol",
     "select_assignor",
+    "strategies",
     "which",
 ]
 
@@ -74,6 +83,7 @@ if not TYPE_CHECKING:
     # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
     _OF_COLUMNS = {
         "Cluster": "partwright.cluster",
+        "Producer": "partwright.producer",
         "assign": "partwright.assignment",
         "assign_groups": "partwright.grouped",
         "assignment_strategy": "partwright.assignor_choice",
@@ -82,6 +92,7 @@ if not TYPE_CHECKING:
         "partition_for_key": "partwright.hashing",
         "rebalance_protocol": "partwright.assignor_choice",
         "select_assignor": "partwright.assignor_choice",
+        "strategies": "partwright.producer",
     }
 
     def __getattr__(name: str) -> object:

@@ -13,17 +13,16 @@ partwright.errors.PartwrightError: assignor 'nothing': it gives 'c2' partition 9
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
-from importlib import import_module
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
 from partwright.group import Group  # noqa: TC001 - the example above makes one
+from partwright.own_code import called, imported
 from partwright.partition_assignor import (
     Cluster,
     ConsumerGroupMetadata,
@@ -47,7 +46,6 @@ _LISTS = pa.list_(
         nullable=False,
     )
 )
-_T = TypeVar("_T")
 
 
 class OwnAssignor:
@@ -83,10 +81,10 @@ class OwnAssignor:
         if isinstance(given, OwnAssignor):
             return given
         if isinstance(given, str):
-            given = _imported(given)
+            given = imported("assignor", given)
         if isinstance(given, type):
             made = given
-            given = _called(f"{made.__qualname__}()", made)
+            given = called(f"{made.__qualname__}()", made)
         return cls(given)
 
     def lists(self, group: Group) -> Any:  # noqa: ANN401 - a pyarrow.ListArray, as the core gives it
@@ -173,7 +171,7 @@ class OwnAssignor:
         is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
         told = f"{type(self._assignor).__qualname__}.assign"
         # What it gives may be made on the way.
-        pairs = _called(told, lambda: list(partitions)) if is_list else [partitions]
+        pairs = called(told, lambda: list(partitions)) if is_list else [partitions]
         for pair in pairs:
             if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
                 raise self._wrong(
@@ -221,11 +219,11 @@ class OwnAssignor:
 
     def _said(self, attribute: str, default: Any) -> Any:  # noqa: ANN401
         told = f"{type(self._assignor).__qualname__}.{attribute}"
-        return _called(told, lambda: getattr(self._assignor, attribute, default))
+        return called(told, lambda: getattr(self._assignor, attribute, default))
 
     def _asked(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401
         told = f"{type(self._assignor).__qualname__}.{method}"
-        return _called(told, lambda: getattr(self._assignor, method)(*arguments))
+        return called(told, lambda: getattr(self._assignor, method)(*arguments))
 
     def _wrong(self, what: str) -> PartwrightError:
         return PartwrightError(f"assignor {self.name!r}: {what}")
@@ -239,33 +237,6 @@ def is_path(name: str) -> bool:
         [True, True, False, False, False]
     """
     return _PATH.fullmatch(name) is not None
-
-
-def _imported(path: str) -> Any:  # noqa: ANN401
-    module, colon, name = path.partition(":")
-    if not colon:
-        module, _, name = path.rpartition(".")
-    try:
-        return reduce(getattr, name.split("."), import_module(module))
-    except AttributeError:
-        raise PartwrightError(f"there is no assignor {path!r}: the module {module} has no {name}") from None
-    except Exception as error:
-        raise PartwrightError(
-            f"the assignor {path!r} cannot be imported ({_told(error)}): name module.Class of a module on Python's path"
-        ) from error
-
-
-def _called(told: str, call: Callable[[], _T]) -> _T:
-    """What somebody's code gives, which may raise anything."""
-    try:
-        return call()
-    except Exception as error:
-        raise PartwrightError(f"{told} raised {_told(error)}") from error
-
-
-def _told(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _cluster(group: Group) -> Cluster:

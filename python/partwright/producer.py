@@ -18,6 +18,7 @@ from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.hashing import encode, partition_for_key
 from partwright.leaders import is_near
+from partwright.own_partitioner import OwnPartitioner, is_path
 from partwright.producer_configs import Configs, read_configs
 from partwright.producer_records import Records
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from partwright.cluster import Broker
+    from partwright.producer_records import Batch, Row
 
 __all__ = ["Producer", "strategies"]
 
@@ -73,7 +75,8 @@ class Producer:
             `Cluster.in_metadata_order` gives Java's order. A mapping of topics to numbers of partitions is a
             cluster, too.
         strategy: Its name, one of `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1`
-            and so on for what a version of Kafka does; or a class name of Kafka's. None: what
+            and so on for what a version of Kafka does; or a class name of Kafka's; or a partitioner of one's
+            own, an object, its class or the class's dotted path (see `partwright.own_partitioner`). None: what
             `partitioner.class` says, else `sticky`.
         configs: Kafka's own keys and values; see `partwright.producer_configs.Configs`.
         client: Whose rule places records by key, a name in `partwright.clients()`.
@@ -103,7 +106,7 @@ class Producer:
     def __init__(
         self,
         cluster: Cluster | Mapping[str, int],
-        strategy: str | None = None,
+        strategy: Any = None,  # noqa: ANN401 - a name, or a partitioner of one's own
         *,
         configs: Mapping[str, Any] | None = None,
         client: str = "java",
@@ -117,18 +120,22 @@ class Producer:
         _core.check(1, client, key_type)
         self.cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
         self.configs = read_configs(configs)
-        self.strategy = _core.strategy_name(strategy or self.configs.partitioner_class or "sticky")
+        named = self.configs.partitioner_class or "sticky" if strategy is None else strategy
+        self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
+        # Its records name their partitions.
+        known = "explicit" if self._own is not None else _core.strategy_name(named)
+        self.strategy = known if self._own is None else self._own.name
         self.client, self.key_type = client, key_type
         self._leader = leader
         self._is_closed = False
         _, _, self._takes_keyed, self._counts_bytes = next(
-            row for row in _core.strategies() if row[0] == self.strategy
+            row for row in _core.strategies() if row[0] == known
         )
         self._places = {name: place for place, name in enumerate(self.cluster.topics)}
         topics = [(name, self._partitions(name)) for name in self._places]
         whole = [_whole("a draw", draw, _INTS) for draw in draws] if draws is not None else None
         self._core = _core.Producer(
-            self.strategy,
+            known,
             client,
             _settings(self.configs, _linger(self.configs, self.strategy) if lingers else None),
             topics,
@@ -138,17 +145,28 @@ class Producer:
         for name, counter in (counters or {}).items():
             self._core.set_counter(self._place_of(name), _whole("a counter", counter, _INTS))
 
+        if self._own is not None:
+            self._own.configure(configs or {})
+
     @property
     def drawn(self) -> int:
         """How many draws were taken."""
         return self._core.drawn()
 
-    def partition(self, topic: str, key: Any = None, *, time: int = 0) -> int | None:  # noqa: ANN401 - a key
+    def partition(
+        self,
+        topic: str,
+        key: Any = None,  # noqa: ANN401 - any key
+        value: str | bytes | None = None,
+        *,
+        time: int = 0,
+    ) -> int | None:
         """What the strategy says of a record, which is put into no batch (`Partitioner.partition`).
 
         Args:
             topic: The record's topic.
             key: Its key, as `partition_for_key` takes one.
+            value: Its value, text or bytes, for a partitioner of one's own.
             time: When it is sent, in milliseconds: `old-null-key` draws anew when the metadata is refreshed.
 
         Returns:
@@ -160,6 +178,9 @@ class Producer:
         """
         self._refuse_closed()
         data = None if key is None else encode(key, self.key_type)
+        if self._own is not None:
+            value_bytes = value.encode() if isinstance(value, str) else value
+            return self._own.partition(topic, key, data, value, value_bytes, self.cluster)
         return self._core.partition(self._place_of(topic), data, time)
 
     def on_new_batch(self, topic: str, previous: int) -> None:
@@ -169,14 +190,16 @@ class Producer:
             PartwrightError: As for `partition`.
         """
         self._refuse_closed()
+        if self._own is not None:
+            self._own.on_new_batch(topic, self.cluster, previous)
+            return
         self._core.on_new_batch(self._place_of(topic), _whole("a partition", previous, _INTS))
 
     def next_partition(self, topic: str, previous: int = -1) -> int:
-        """The next sticky partition (`StickyPartitionCache.nextPartition`,
-        `BuiltInPartitioner.nextPartition`).
+        """The next sticky partition.
 
-        Up to 3.2 it stays where the topic's partition is no more `previous`; since 3.3 it is a draw that is
-        not kept.
+        Up to 3.2 (`StickyPartitionCache.nextPartition`) it stays where the topic's partition is no more
+        `previous`; since 3.3 (`BuiltInPartitioner.nextPartition`) it is a draw that is not kept.
 
         Raises:
             PartwrightError: As for `partition`; the strategy is not sticky.
@@ -304,6 +327,10 @@ class Producer:
         chunks = []
         row = 0
         for batch in given.batches():
+            if self._own is not None:
+                chunks.append(self._placed_by_own(self._own, batch, row))
+                row += len(batch)
+                continue
             columns = {
                 "topic": batch.topics,
                 "partition": batch.partitions(),
@@ -319,7 +346,9 @@ class Producer:
         return pa.chunked_array(chunks, pa.int32())
 
     def close(self) -> None:
-        """Ends the producer: it places nothing more."""
+        """Ends the producer, and a partitioner of one's own (`Partitioner.close`)."""
+        if self._own is not None and not self._is_closed:
+            self._own.close()
         self._is_closed = True
 
     def __repr__(self) -> str:
@@ -331,7 +360,60 @@ class Producer:
         except PartwrightError as error:
             raise PartwrightError(_further_down(str(error), row)) from None
 
-    def _keyed(self, batch: Any) -> pa.Array | None:  # noqa: ANN401 - a Batch of producer_records
+    def _placed_by_own(self, own: OwnPartitioner, batch: Batch, row: int) -> pa.Array:
+        """The partitions that somebody's own partitioner gives, record by record or all at once."""
+        topics, named = batch.topic_names(), batch.partitions()
+        explicit = [None] * len(batch) if named is None else named.to_pylist()
+        if own.is_told and batch.value_sizes() is None:
+            raise PartwrightError(
+                f"{own.name} is told of new batches, which records make by their bytes: give their values (value=) or "
+                "their sizes (size=)"
+            )
+        placed: list[int] = []
+        try:
+            all_at_once = own.partitions(batch.records, topics, self.cluster) if own.is_by_batch else explicit
+            for topic, its_own, given, record in zip(
+                topics, explicit, all_at_once, batch.rows(self.key_type), strict=True
+            ):
+                self._check_own(topic, its_own)
+                placed.append(self._appended(own, topic, given if its_own is None else its_own, record))
+        except PartwrightError as error:
+            said = str(error)
+            is_of_row = said.startswith("row ")
+            raise PartwrightError(
+                _further_down(said, row) if is_of_row else f"row {row + len(placed)}: {said}"
+            ) from None
+        return pa.array(placed, pa.int32())
+
+    def _check_own(self, topic: str, partition: int | None) -> None:
+        count = len(self.cluster.partitions(topic))
+        if partition is not None and not 0 <= partition < count:
+            raise PartwrightError(
+                f"the record names partition {partition}, and topic {topic!r} has {count} (from 0 on)"
+            )
+
+    def _appended(self, own: OwnPartitioner, topic: str, chosen: int | None, record: Row) -> int:
+        """A record's partition, asked for once more where it would begin a batch."""
+
+        def asked() -> int:
+            if chosen is not None:
+                return chosen
+            return own.partition(
+                topic, record.key, record.key_bytes, record.value, record.value_bytes, self.cluster
+            )
+
+        partition = asked()
+        if not own.is_told:
+            return partition
+        sizes = (self._places[topic], record.key_size, record.value_size, record.time)
+        if self._core.append_record(sizes, partition, False):
+            return partition
+        own.on_new_batch(topic, self.cluster, partition)
+        partition = asked()
+        self._core.append_record(sizes, partition, True)
+        return partition
+
+    def _keyed(self, batch: Batch) -> pa.Array | None:
         """The partition of each key, or field, by the number of its topic's partitions."""
         is_field = self.strategy == "field"
         if (
@@ -352,7 +434,7 @@ class Producer:
             keys, lambda some, n: partition_for_key(some, n, self.client, key_type), self.cluster
         )
 
-    def _sizes(self, batch: Any) -> dict[str, pa.Array | None]:  # noqa: ANN401 - the same
+    def _sizes(self, batch: Batch) -> dict[str, pa.Array | None]:
         if not self._counts_bytes:
             return {}
         values = batch.value_sizes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.producer_configs import Configs
 
-__all__ = ["Batch", "Records"]
+__all__ = ["Batch", "Records", "Row"]
 
 _PLAIN = ("utf8", "bytes", "java:string", None)
 
@@ -72,7 +72,7 @@ class Records:
         """
         for batch in self._reader:
             columns = {what: batch.column(place) for what, place in self._found.items()}
-            yield Batch(columns, batch.num_rows, self._topic, self._places)
+            yield Batch(columns, batch, self._topic, self._places)
 
 
 def _reader(records: Any, key: str, key_type: str | None) -> pa.RecordBatchReader:  # noqa: ANN401 - a table of any library
@@ -107,13 +107,35 @@ def _made(given: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - the sam
         raise PartwrightError(f"a {type(given).__name__} makes no table of records: {said}") from None
 
 
+class Row(NamedTuple):
+    """A record as a partitioner of one's own gets it; a size of -1 is that of a null."""
+
+    key: Any
+    key_bytes: bytes | None
+    value: Any
+    value_bytes: bytes | None
+    value_size: int
+    time: int
+
+    @property
+    def key_size(self) -> int:
+        """How many bytes the key has."""
+        return -1 if self.key_bytes is None else len(self.key_bytes)
+
+
 class Batch:
     """Some records, by what their columns are."""
 
     def __init__(
-        self, columns: Mapping[str, pa.Array], rows: int, topic: str | None, places: Mapping[str, int]
+        self,
+        columns: Mapping[str, pa.Array],
+        records: pa.RecordBatch,
+        topic: str | None,
+        places: Mapping[str, int],
     ) -> None:
-        self._columns, self._rows, self._topic = columns, rows, topic
+        self._columns, self._topic = columns, topic
+        self._rows: int = records.num_rows
+        self.records = records
         self.topics = self._topics(places)
 
     def __len__(self) -> int:
@@ -132,6 +154,24 @@ class Batch:
         return pc.take(
             pa.array([places[name] for name in named.dictionary.to_pylist()], pa.int32()), named.indices
         )
+
+    def topic_names(self) -> list[str]:
+        """The topic of each record."""
+        if self._topic is not None:
+            return [self._topic] * self._rows
+        names: list[str] = self._columns["topic"].to_pylist()
+        return names
+
+    def rows(self, key_type: str | None) -> Iterator[Row]:
+        """The records one after the other, as a partitioner of one's own gets them."""
+        keys = _listed(self._columns.get("key"), self._rows)
+        values = _listed(self._columns.get("value"), self._rows)
+        key_bytes = _listed(None if self.keys() is None else encode(self.keys(), key_type), self._rows)
+        sizes = _listed(self.value_sizes(), self._rows)
+        times = _listed(self.times(), self._rows)
+        for key, data, value, size, time in zip(keys, key_bytes, values, sizes, times, strict=True):
+            value_bytes = value.encode() if isinstance(value, str) else value
+            yield Row(key, data, value, value_bytes, -1 if size is None else size, time or 0)
 
     def keys(self) -> pa.Array | None:
         """The keys."""
@@ -258,3 +298,7 @@ def _lengths(values: pa.Array, what: str) -> pa.Array:
 
 def _first_null(column: pa.Array) -> int:
     return int(pc.index(pc.is_null(column), pa.scalar(value=True)).as_py())
+
+
+def _listed(column: pa.Array | None, rows: int) -> list[Any]:
+    return [None] * rows if column is None else column.to_pylist()

@@ -191,6 +191,35 @@ def test_a_clusters_signatures_are_those_that_are_promised() -> None:
     assert public == {"brokers", "strict", "topics"} | pinned
 
 
+def test_a_producers_signatures_are_those_that_are_promised() -> None:
+    """A strategy at work: what it is made of, the calls of Kafka's Partitioner, and the table's."""
+    promised = {
+        pw.Producer: (
+            "(cluster, strategy=None, *, configs=None, client='java', key_type=None, seed=0, draws=None, "
+            "counters=None, lingers=True, leader=None)"
+        ),
+        pw.Producer.partition: "(self, topic, key=None, value=None, *, time=0)",
+        pw.Producer.on_new_batch: "(self, topic, previous)",
+        pw.Producer.next_partition: "(self, topic, previous=-1)",
+        pw.Producer.append: "(self, topic, produced, *, enable_switch=True)",
+        pw.Producer.load_stats: (
+            "(self, topic, queue_sizes, partition_ids=(), *, leader_racks=None, length=None)"
+        ),
+        pw.Producer.update: "(self, cluster)",
+        pw.Producer.place: (
+            "(self, records, *, topic=None, key='key', partition='partition', value='value', size='size', "
+            "time='time', field='field')"
+        ),
+        pw.Producer.close: "(self)",
+        pw.strategies: "()",
+    }
+    assert {function: plain(function) for function in promised} == promised
+    public = {name for name in vars(pw.Producer) if not name.startswith("_")}
+    assert public == {"drawn"} | {
+        function.__name__ for function in promised if inspect.isfunction(function)
+    } - {"strategies"}
+
+
 def test_a_noun_has_one_name_at_every_layer() -> None:
     """hashing: a module of the core, a binding file, a Python module, a test of each, a golden file and a bench."""
     for place in [

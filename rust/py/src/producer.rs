@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partwright_core::columnar;
 use partwright_core::producer::{
-    Among, Draws, Otherwise, Partition, Producer as Core, Queues, Settings, Strategy as Known, Topic,
+    Among, Draws, Otherwise, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
 };
 use pyo3::prelude::*;
 
@@ -116,6 +116,14 @@ impl Producer {
     /// Bytes are appended to the sticky partition.
     fn append(&self, topic: usize, produced: i32, enable_switch: bool) -> Result<i32, BoundaryError> {
         Ok(self.state().append(topic, produced, enable_switch)?)
+    }
+
+    /// A record, as its topic, the sizes of its key and value (-1 for a null) and its time, goes to its partition's batch, or
+    /// to a new one if that is allowed; whether it did.
+    fn append_record(&self, record: (usize, i32, i32, i64), partition: i32, begins: bool) -> bool {
+        let (topic, key_size, value_size, at) = record;
+        let record = Record { topic, key_size, value_size, at, ..Record::default() };
+        self.state().append_record(&record, partition, begins)
     }
 
     /// What waits for each partition.

@@ -350,18 +350,28 @@ impl Producer {
 
     /// The record's batch by the accumulator of Kafka 2.8, which asks a strategy again before it begins a batch.
     fn told(&mut self, own: Option<i32>, record: &Record) -> Result<i32> {
-        let (size, linger, topic) = (size(record), self.settings.linger_ms, record.topic);
         let partition = self.own_or_chosen(own, record)?;
-        if self.topics[topic].batches.of(partition, record.at, linger).append(size).is_some() {
+        if self.append_record(record, partition, false) {
             return Ok(partition);
         }
-        self.on_new_batch(topic, partition)?;
+        self.on_new_batch(record.topic, partition)?;
         let partition = self.own_or_chosen(own, record)?;
-        let batch = self.topics[topic].batches.of(partition, record.at, linger);
-        if batch.append(size).is_none() {
+        self.append_record(record, partition, true);
+        Ok(partition)
+    }
+
+    /// Appends a record to its partition's batch, or to a new one if that is allowed; whether it did. A batch that has no
+    /// room for it is closed.
+    pub fn append_record(&mut self, record: &Record, partition: i32, begins: bool) -> bool {
+        let (size, linger) = (size(record), self.settings.linger_ms);
+        let batch = self.topics[record.topic].batches.of(partition, record.at, linger);
+        if batch.append(size).is_some() {
+            return true;
+        }
+        if begins {
             batch.begin(size, self.settings.batch_size);
         }
-        Ok(partition)
+        begins
     }
 
     fn own_or_chosen(&mut self, own: Option<i32>, record: &Record) -> Result<i32> {

@@ -1,0 +1,168 @@
+"""A partitioner of one's own: a class with the methods of Kafka's `Partitioner`, each of its answers checked.
+
+>>> class Last:
+...     def partition(self, topic, key, key_bytes, value, value_bytes, cluster):
+...         return len(cluster.partitions(topic)) - 1
+>>> own = OwnPartitioner.of(Last)
+>>> own.partition("t", None, None, None, None, Cluster.of({"t": 3}))
+2
+"""
+
+from __future__ import annotations
+
+import re
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
+from partwright.errors import PartwrightError
+from partwright.own_code import called, imported
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+__all__ = ["OwnPartitioner", "is_path"]
+
+_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*|\.[^\W\d]\w*)")
+_KAFKA = "org.apache.kafka."
+
+
+def is_path(strategy: str) -> bool:
+    """Whether this is the path of somebody's own class, and not the name of a strategy or of a class of Kafka's.
+
+    Examples:
+        >>> is_path("mine.Last"), is_path("sticky@2.4"), is_path("org.apache.kafka.Mine")
+        (True, False, False)
+    """
+    return _PATH.fullmatch(strategy) is not None and not strategy.startswith(_KAFKA)
+
+
+class OwnPartitioner:
+    """Somebody's own partitioner, asked as Kafka's producer asks one.
+
+    Its `partition(topic, key, key_bytes, value, value_bytes, cluster)` gives a record's partition, or its
+    `partitions(batch, cluster)` those of an Arrow batch with the columns of the table. It may have
+    `configure(configs)`, `close()`, and `on_new_batch(topic, cluster, previous)`: then it is asked once more about
+    a record that begins a batch, as by Kafka 2.4 to 3.9.
+    """
+
+    def __init__(self, partitioner: Any) -> None:  # noqa: ANN401 - what is checked here
+        self._partitioner = partitioner
+        self.name = type(partitioner).__qualname__
+        self.is_by_batch = callable(getattr(partitioner, "partitions", None))
+        self.is_told = callable(getattr(partitioner, "on_new_batch", None))
+        if not self.is_by_batch and not callable(getattr(partitioner, "partition", None)):
+            raise PartwrightError(
+                f"{self.name} is no partitioner: it has no partition(topic, key, key_bytes, value, value_bytes, "
+                "cluster)"
+            )
+
+    @classmethod
+    def of(cls, given: Any) -> OwnPartitioner:  # noqa: ANN401 - what is checked here
+        """A partitioner that is an object, its class, or the class's path.
+
+        Raises:
+            PartwrightError: It cannot be imported or made, or is no partitioner.
+        """
+        if isinstance(given, str):
+            given = imported("partitioner", given)
+        if isinstance(given, type):
+            made = given
+            given = called(f"{made.__qualname__}()", made)
+        return cls(given)
+
+    def configure(self, configs: Mapping[str, Any]) -> None:
+        """Hands the configuration over, if it wants any.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        self._tell("configure", dict(configs))
+
+    def partition(
+        self,
+        topic: str,
+        key: Any,  # noqa: ANN401 - the record's own
+        key_bytes: bytes | None,
+        value: Any,  # noqa: ANN401 - the same
+        value_bytes: bytes | None,
+        cluster: Cluster,
+    ) -> int:
+        """The partition of a record.
+
+        Raises:
+            PartwrightError: Its code raises, or it gives no partition of the topic.
+        """
+        if self.is_by_batch:
+            raise PartwrightError(
+                f"{self.name} gives the partitions of batches: it is asked by Producer.place"
+            )
+        given = called(
+            f"{self.name}.partition",
+            lambda: self._partitioner.partition(topic, key, key_bytes, value, value_bytes, cluster),
+        )
+        return self._checked(given, topic, cluster)
+
+    def partitions(self, batch: pa.RecordBatch, topics: list[str], cluster: Cluster) -> list[int]:
+        """Those of a batch of records.
+
+        Args:
+            batch: The records.
+            topics: The topic of each.
+            cluster: The metadata.
+
+        Raises:
+            PartwrightError: Its code raises, or a row has no partition of its topic.
+        """
+        given = called(f"{self.name}.partitions", lambda: self._partitioner.partitions(batch, cluster))
+        listed = called(
+            f"{self.name}.partitions",
+            lambda: given.to_pylist() if hasattr(given, "to_pylist") else list(given),
+        )
+        if len(listed) != batch.num_rows:
+            raise PartwrightError(
+                f"{self.name}.partitions gives {len(listed)} partitions for {batch.num_rows} records: one for each "
+                "is needed"
+            )
+        found = []
+        for row, (each, topic) in enumerate(zip(listed, topics, strict=True)):
+            try:
+                found.append(self._checked(each, topic, cluster))
+            except PartwrightError as error:
+                raise PartwrightError(f"row {row}: {error}") from None
+        return found
+
+    def on_new_batch(self, topic: str, cluster: Cluster, previous: int) -> None:
+        """Tells it that a record would begin a batch.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        self._tell("on_new_batch", topic, cluster, previous)
+
+    def close(self) -> None:
+        """Ends it.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        self._tell("close")
+
+    def _tell(self, name: str, *arguments: Any) -> None:  # noqa: ANN401 - the method's own
+        method = getattr(self._partitioner, name, None)
+        if callable(method):
+            called(f"{self.name}.{name}", lambda: method(*arguments))
+
+    def _checked(self, given: Any, topic: str, cluster: Cluster) -> int:  # noqa: ANN401 - what is checked here
+        count = len(cluster.partitions(topic))
+        try:
+            number = None if isinstance(given, bool) else index(given)
+        except TypeError:
+            number = None
+        if number is None or not 0 <= number < count:
+            raise PartwrightError(
+                f"{self.name} gives the partition {given!r}, and topic {topic!r} has 0 to {count - 1}"
+            )
+        return number
