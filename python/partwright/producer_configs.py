@@ -150,7 +150,10 @@ def read_configs(given: Mapping[str, Any] | None) -> Configs:
         if near or not isinstance(key, str):
             meant = f": did you mean {near[0]}?" if near else ": keys are text"
             raise PartwrightError(f"there is no config {_shown(key)}{meant}")
-    return Configs(**found)
+    configs = Configs(**found)
+    if configs.rack_aware and not configs.client_rack:
+        raise PartwrightError("partitioner.rack.aware needs client.rack, the rack of the producer, as Kafka does: set it")
+    return configs
 
 
 def _shown(given: Any) -> str:  # noqa: ANN401 - whatever it is

@@ -62,7 +62,7 @@ class Asked:
                 key = None if event["key"] is None else bytes.fromhex(event["key"])
                 return self.producer.partition(topic, key, event.get("at_ms", 0))
             case "on_new_batch":
-                return self.producer.on_new_batch(topic, event["prev"])
+                self.producer.on_new_batch(topic, event["prev"])
             case "next_partition":
                 return self.producer.next_partition(topic, event["prev"])
             case "append":
@@ -71,10 +71,12 @@ class Asked:
                 racks = event["leader_racks"]
                 near = None if racks is None else [self.rack_aware and rack == self.near for rack in racks]
                 queues = event["queue_sizes"], event["partition_ids"], near, event["length"]
-                return self.producer.load_stats(topic, *queues)
+                self.producer.load_stats(topic, *queues)
             case "cluster":
-                return self._change(event["topic"], event["partitions"])
-        raise NotImplementedError(event["op"])
+                self._change(event["topic"], event["partitions"])
+            case other:
+                raise NotImplementedError(other)
+        return None
 
     def place(self, records: list[list[Any]]) -> list[int]:
         """Where records go, as one batch."""

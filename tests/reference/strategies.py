@@ -37,7 +37,7 @@ PROGRAMS = (
         "3.9",
         "partwright.v3_9.StrategyAnswers",
         ("sticky@3.3", "round-robin@3.9.2", "sticky@2.4", "uniform-sticky@2.4"),
-        40,
+        36,
     ),
     Program(
         "2.8", "partwright.v2_8.StrategyAnswers", ("sticky@2.4", "uniform-sticky@2.4", "round-robin@2.8"), 50

@@ -7,7 +7,10 @@ it has the `thread_seed` of Java's random numbers. All of it hangs on the seed a
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RACKS = ("a", "b", "c")
 MOST = 2**31 - 1
@@ -59,25 +62,36 @@ class Question:
                 at_ms += self.random.choice([0, 0, 1, refresh_ms // 2, *near])
                 event["at_ms"] = at_ms
             question["events"].append(event)
+            if event["op"] == "load_stats":
+                drawn = {"op": "next_partition", "topic": event["topic"], "prev": -1}
+                question["events"] += [drawn] * self.random.randint(0, 4)
         return question
 
     def placing(self, records: int) -> dict[str, Any]:
         """So many records at most, which a real accumulator is to append."""
         topics = {f"t{number}": self._partitions(0) for number in range(self.random.randint(1, 3))}
-        question = self._question(topics)
+        kind = self.random.choice(["any", "any", "any", "tiny", "pairs"])
         size = self.random.choice([0, 1, 50, 62, 70, 100, 130, 200, 500, 1000, 4096, 16_384])
-        self.configs["batch.size"] = size
         step = self.random.choice([0, 0, 1, 100, 10_000, 10**9])
         keyless = self.random.choice([0.5, 0.9, 1])
         named = self.random.choice([0, 0, 0.1, 0.4])
+        if kind != "any":
+            topics, size, step = {"t0": topics["t0"][:5]}, self.random.randint(600, 1200), 0
+            keyless = self.random.choice([0.9, 1])
+        if kind == "tiny":
+            records *= 5
+        question = self._question(topics)
+        self.configs["batch.size"] = size
+        sizes = self._value_sizes(kind, size)
         at_ms = self.random.choice([0, NOW_MS])
         question["records"] = []
-        for _ in range(self.random.randint(1, records)):
+        for _ in range(self.random.randint(records // 2, records)):
             name = self.random.choice(list(topics))
             partition = self.random.randrange(len(topics[name])) if self._happens(named) else None
             key = None if self._happens(keyless) else self._key()
             at_ms += self.random.randint(0, step) if self._happens(0.97) else -self.random.randint(0, step)
-            question["records"].append([name, partition, key, self._value_size(size), max(0, at_ms)])
+            value_size = next(sizes) if kind != "pairs" or (partition is None and key is None) else 3
+            question["records"].append([name, partition, key, value_size, max(0, at_ms)])
         return question
 
     def _question(self, topics: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +130,7 @@ class Question:
         return self.random.randbytes(self.random.choice([0, 1, 3, 4, 8, 13])).hex()
 
     def _event(self, topics: list[str]) -> dict[str, Any]:
-        likely = {"partition": 6, "cluster": 1}
+        likely: dict[str, float] = {"partition": 6, "cluster": 1}
         if self.strategy != "old-null-key":
             likely["on_new_batch"] = 0.3 if self.is_built_in else 3
         if "sticky" in self.strategy:
@@ -138,22 +152,27 @@ class Question:
         return event
 
     def _bytes(self) -> int:
-        size = max(1, self.configs.get("batch.size", 16_384))
+        size: int = max(1, self.configs.get("batch.size", 16_384))
         sizes = [0, 1, size // 3, size // 2, size - 1, size, size + 1, 2 * size - 1, 2 * size, 2 * size + 1]
         return min(MOST, self.random.choice([*sizes, self.random.randint(0, size)]))
 
     def _load(self) -> dict[str, Any]:
         count = self.random.choice([0, 1, 2, 2, 3, 5, 8])
-        longest = self.random.choice([0, 1, 3, 100, 10**6, MOST] if self._happens(0.1) else [0, 1, 3, 10])
-        sizes = [self.random.randint(0, longest) for _ in range(count)]
+        longest = self.random.choice([10**6, MOST - 1, MOST] if self._happens(0.1) else [0, 1, 3, 10, 1000])
+        sizes = [self.random.randint(0, self.random.choice([3, longest])) for _ in range(count)]
+        if self._happens(0.2):
+            sizes = [longest] * count
         numbers = list(range(count + self.random.choice([0, 0, 2])))
         self.random.shuffle(numbers)
         length = self.random.choice([count] * 6 + [max(0, count - 1), 1, 0])
         if self._happens(0.03):
             length = self.random.choice([-1, count + 1])
-        racks: list[str | None] | None = [self.random.choice([*RACKS, None]) for _ in range(count)]
+        near = self.configs.get("client.rack", "a")
+        racks: list[str | None] | None = [
+            self.random.choice([*RACKS, None, near, near]) for _ in range(count)
+        ]
         if self._happens(0.15):
-            racks = [self.configs.get("client.rack", "a")] * count
+            racks = [near] * count
         if self.strategy != "sticky@4.4" or self._happens(0.05):
             racks = None
         if self._happens(0.03):
@@ -165,19 +184,28 @@ class Question:
             "length": length,
         }
 
-    def _value_size(self, batch_size: int) -> int | None:
-        """A value that may fill a batch to the byte, with others or alone."""
-        if self._happens(0.05):
-            return None
-        room = batch_size - 61
-        sizes = [
-            self.random.randint(0, 12),
-            self.random.randint(0, 3 * batch_size),
-            room // self.random.randint(1, 5) - self.random.randint(5, 13),
-            2 * batch_size - self.random.randint(60, 75),
-            batch_size // 10,
-        ]
-        return max(0, self.random.choice(sizes))
+    def _value_sizes(self, kind: str, batch_size: int) -> Iterator[int | None]:
+        """The sizes of values, of which those of 64 bytes take a byte more than those of 63."""
+        while True:
+            if kind == "tiny":
+                # The 65th record of a batch takes a byte more than the first.
+                yield self.random.randint(0, 2)
+            elif kind == "pairs":
+                # A record without a key and with so short a value takes 7 bytes more; the next fills the batch.
+                short = self.random.randint(0, 50)
+                yield short
+                yield _filling(batch_size - 7 - short) + self.random.choice([-1, 0, 0, 0, 0, 1])
+            else:
+                room = batch_size - 61
+                value_sizes = [
+                    self.random.randint(0, 12),
+                    self.random.randint(0, 3 * batch_size),
+                    room // self.random.randint(1, 5) - self.random.randint(5, 13),
+                    2 * batch_size - self.random.randint(60, 75),
+                    batch_size // 10,
+                    _filling(batch_size) + self.random.choice([-1, 0, 0, 1]),
+                ]
+                yield None if self._happens(0.05) else max(0, self.random.choice(value_sizes))
 
     def _thread_seed(self) -> int:
         """Any; and now and then one whose first number is at an edge of Java's int."""
@@ -189,6 +217,14 @@ class Question:
         if self.strategy == "old-null-key":
             return _random_seed(first, self.random.getrandbits(16))
         return _thread_seed(first, self.random.getrandbits(32))
+
+
+def _filling(batch_size: int) -> int:
+    """The size of a value that fills a batch to the byte, without a key: 61 bytes are the batch's, 5 the record's."""
+    size = batch_size - 61 - 5
+    # Its length, and the record's, take a byte for each seven bits, but one for the sign.
+    length = 1 if size < 66 else 2 if size < 8196 else 3
+    return size - 2 * length
 
 
 def _thread_seed(first: int, rest: int) -> int:

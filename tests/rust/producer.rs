@@ -11,20 +11,33 @@ use serde::Deserialize;
 type Outcome = Result<(), Box<dyn Error>>;
 type Answer = partwright_core::Result<Option<i32>>;
 
-const FILES: [(&str, &[&str]); 5] = [
-    (include_str!("../golden/strategies/client.jsonl"), &["round-robin", "sticky@4.4"]),
+/// By file, who answered and about what.
+const FILES: [(&str, &str, &[&str]); 5] = [
+    (
+        include_str!("../golden/strategies/client.jsonl"),
+        "kafka-clients 4.4.0",
+        &["round-robin", "sticky@4.4"],
+    ),
     (
         include_str!("../golden/strategies/client-3.9.jsonl"),
+        "kafka-clients 3.9.2",
         &["round-robin@3.9.2", "sticky@2.4", "sticky@3.3", "uniform-sticky@2.4"],
     ),
     (
         include_str!("../golden/strategies/client-2.8.jsonl"),
+        "kafka-clients 2.8.2",
         &["round-robin@2.8", "sticky@2.4", "uniform-sticky@2.4"],
     ),
-    (include_str!("../golden/strategies/client-2.3.jsonl"), &["default@2.3"]),
-    (include_str!("../golden/strategies/old.jsonl"), &["old-null-key"]),
+    (include_str!("../golden/strategies/client-2.3.jsonl"), "kafka-clients 2.3.1", &["default@2.3"]),
+    (include_str!("../golden/strategies/old.jsonl"), "kafka_2.11 0.8.2.2", &["old-null-key"]),
 ];
 const DRAWS: &str = include_str!("../golden/strategies/draws.json");
+
+#[derive(Deserialize)]
+struct Provenance {
+    library: String,
+    version: String,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,7 +278,9 @@ fn agrees(found: &Answer, said: &Said) -> bool {
 
 #[test]
 fn kafka_puts_records_there_too() -> Outcome {
-    for (file, strategies) in FILES {
+    for (file, library, strategies) in FILES {
+        let provenance: Provenance = serde_json::from_str(file.lines().next().unwrap_or_default())?;
+        assert_eq!(format!("{} {}", provenance.library, provenance.version), library);
         let mut looked_at: BTreeMap<&str, (usize, usize, usize, usize)> = BTreeMap::new();
         let cases: Vec<Case> = file.lines().skip(1).map(serde_json::from_str).collect::<Result<_, _>>()?;
         for (line, case) in cases.iter().enumerate() {
