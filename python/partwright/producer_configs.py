@@ -150,10 +150,7 @@ def read_configs(given: Mapping[str, Any] | None) -> Configs:
         if near or not isinstance(key, str):
             meant = f": did you mean {near[0]}?" if near else ": keys are text"
             raise PartwrightError(f"there is no config {_shown(key)}{meant}")
-    configs = Configs(**found)
-    if configs.rack_aware and not configs.client_rack:
-        raise PartwrightError("partitioner.rack.aware needs client.rack, the rack of the producer, as Kafka does: set it")
-    return configs
+    return Configs(**found)
 
 
 def _shown(given: Any) -> str:  # noqa: ANN401 - whatever it is
