@@ -96,13 +96,16 @@ def _check(strategy: str, found: pa.ChunkedArray, sizes: Any) -> None:  # noqa: 
 
 
 def _of_kafka_python() -> list[tuple[str, Callable[[int], None]]]:
-    """Its sticky partitioner and its round robin, over a cluster of as many partitions."""
+    """Its sticky partitioner and the one that draws, over a cluster of as many partitions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        from kafka.partitioner import RoundRobinPartitioner, StickyPartitioner  # noqa: PLC0415 - its import warns
+        from kafka.partitioner import DefaultPartitioner, StickyPartitioner  # noqa: PLC0415 - its import warns
 
     class Metadata:
         """As much of kafka-python's metadata as its partitioners ask for."""
+
+        def topics(self) -> set[str]:
+            return {"t"}
 
         def partitions_for_topic(self, topic: str) -> set[int]:
             del topic
@@ -119,7 +122,7 @@ def _of_kafka_python() -> list[tuple[str, Callable[[int], None]]]:
 
     return [
         ("kafka-python sticky", asked(StickyPartitioner())),
-        ("kafka-python round", asked(RoundRobinPartitioner())),
+        ("kafka-python random", asked(DefaultPartitioner())),
     ]
 
 
