@@ -13,6 +13,7 @@ import pyarrow as pa
 from partwright.cluster import Cluster
 from partwright.cluster_parts import object_fields
 from partwright.errors import PartwrightError
+from partwright.own_partitioner import is_path
 from partwright.producer import Producer
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _OPS = {
     "load_stats": ("queue_sizes", "partition_ids", "leader_racks", "length"),
     "cluster": ("partitions",),
 }
+_KINDS = {str: "names, or null", int: "whole numbers"}
 _RECORD = ("topic", "partition", "key", "value size", "time")
 
 
@@ -60,6 +62,7 @@ def replay(question: Mapping[str, Any]) -> dict[str, Any]:
         {'placed': [1, 0]}
     """  # noqa: E501 - an example is one line
     given = object_fields(question, "a replay", _LINE, needs="topics")
+    _refuse_code(given)
     producer = Producer(
         Cluster.from_dict(
             {part: given[part] for part in ("brokers", "topics") if part in given}, strict=False
@@ -79,6 +82,19 @@ def replay(question: Mapping[str, Any]) -> dict[str, Any]:
         return {"placed": _placed(producer, _list(given, "records"))}
     calls = [_call(place, event) for place, event in enumerate(_list(given, "events"))]
     return {"results": [_result(producer, *call) for call in calls]}
+
+
+def _refuse_code(given: Mapping[str, Any]) -> None:
+    """A replay may come from anywhere: no file says which code is run."""
+    configs = given.get("configs") or {}
+    named = [given.get("strategy"), configs.get("partitioner.class") if isinstance(configs, dict) else None]
+    for each in named:
+        if each is not None and not isinstance(each, str):
+            raise PartwrightError(f"a strategy is named by text, not {each!r}")
+        if each is not None and is_path(each):
+            raise PartwrightError(
+                f"the replay names {each!r}, and no file may say which code is run: give the class to pw.Producer"
+            )
 
 
 def _mapping(given: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
@@ -116,8 +132,13 @@ def _call(place: int, event: object) -> tuple[str, str, dict[str, Any]]:
         if name in rest and not (rest[name] is None and not needed) and type(rest[name]) is not int:
             raise PartwrightError(f"{where}: {name} is a whole number, not {rest[name]!r}")
     for name in ("queue_sizes", "partition_ids", "leader_racks"):
-        if rest.get(name) is not None and not isinstance(rest[name], list):
-            raise PartwrightError(f"{where}: {name} is a list, not {rest[name]!r}")
+        kind = str if name == "leader_racks" else int
+        each = rest.get(name)
+        is_list = isinstance(each, list) and all(
+            type(one) is kind or (one is None and kind is str) for one in each
+        )
+        if each is not None and not is_list:
+            raise PartwrightError(f"{where}: {name} is a list of {_KINDS[kind]}, not {each!r}")
     return op, found["topic"], rest
 
 

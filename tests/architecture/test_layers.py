@@ -292,7 +292,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "producer_configs": {"errors"},
     "producer_records": {"_arrow", "cluster", "errors", "files", "hashing", "producer_configs"},
-    "strategy_replay": {"cluster", "cluster_parts", "errors", "producer"},
+    "strategy_replay": {"cluster", "cluster_parts", "errors", "own_partitioner", "producer"},
     "contract": {"errors", "key_columns", "placement", "shown", "skew", "spark"},
     "key_columns": {"_arrow", "errors", "files"},
     "pytest_plugin": {"contract", "errors", "placement", "shown"},
