@@ -149,6 +149,11 @@ class Producer:
             self._own.configure(configs or {})
 
     @property
+    def counts_bytes(self) -> bool:
+        """Whether the choice hangs on the records' bytes, so that `place` needs their values or sizes."""
+        return self._counts_bytes if self._own is None else self._own.is_told
+
+    @property
     def drawn(self) -> int:
         """How many draws were taken."""
         return self._core.drawn()

@@ -331,6 +331,7 @@ ARROWS: dict[str, set[str]] = {
         "observed",
         "placement",
         "point_reads",
+        "producer",
         "quotas",
         "shown",
         "skew",

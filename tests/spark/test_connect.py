@@ -26,6 +26,7 @@ SHARED = [
     "test_audits.py",
     "test_quotas.py",
     "test_groups.py",
+    "test_strategies.py",
 ]
 
 SERVER = """

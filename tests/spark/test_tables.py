@@ -71,7 +71,7 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
         ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
         ({"client": "jav"}, 'there is no client "jav"; did you mean java?'),
         ({"key_type": "java:lnog"}, 'there is no key type "java:lnog"; known: utf8, '),
-        ({"strategy": "sticky"}, "this release places by key only: strategy='sticky' is not in it yet"),
+        ({"strategy": "stiky"}, 'there is no strategy "stiky"; known: sticky, '),
         (
             {"key": "number"},
             "the key column 'number' is bigint: int64 has no key bytes of its own: name the key type that ",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from partwright import hashing
 from partwright.errors import PartwrightError
 from partwright.spark.columns import partition_for_key
 from partwright.spark.schema import check_key
+from partwright.spark.strategies import by_strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import SupportsIndex
 
     from pyspark.sql import Column, DataFrame
@@ -28,10 +29,11 @@ def with_partition(
     client: str = "java",
     key_type: str | None = None,
     strategy: str | None = None,
-    value: str | Column | None = None,  # noqa: ARG001 - of the strategies to come, as the three below
-    size: str | Column | None = None,  # noqa: ARG001
-    order_by: str | Column | Sequence[str | Column] | None = None,  # noqa: ARG001
-    seed: int = 0,  # noqa: ARG001
+    value: str | Column | None = None,
+    size: str | Column | None = None,
+    order_by: str | Column | Sequence[str | Column] | None = None,
+    seed: int = 0,
+    configs: Mapping[str, Any] | None = None,
 ) -> DataFrame:
     """The table and, as an int column `partition`, where a client's producer would put each row.
 
@@ -41,30 +43,39 @@ def with_partition(
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        strategy: `key`, which None is too: by the key's hash.
-        value: Placing by key looks at none of this and the next three; they are for strategies with a memory.
-        size: See `value`.
-        order_by: See `value`.
-        seed: See `value`.
+        strategy: `key`, which None is too: by the key's hash. Or one of `partwright.strategies()` that needs no more
+            than that: `sticky`, `round-robin` and so on, with their versions, or the dotted path of a partitioner of
+            your own. Each task is one producer.
+        value: For strategies that count bytes, the values: a string or binary.
+        size: The same by their sizes in bytes, whole numbers; null for a null value.
+        order_by: For strategies, columns that are unique together: each task is sorted by them. Without them the rows
+            are taken in the order of the source, as long as nothing was shuffled.
+        seed: What a strategy's draws begin with; task i begins with `seed + i`.
+        configs: For strategies, Kafka's own keys and values, such as `batch.size`.
 
     Returns:
         `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
-        row to the producer.
+        row to the producer. A task that runs again gives the same partitions.
 
     Raises:
         KeyTypeError: The key's type has no key bytes under this key type.
         PartwrightError: There is no such column, or one called `partition` already; `n` out of range; an
-            unknown client, key type or strategy.
+            unknown client, key type or strategy; for strategies, a stream, rows that were shuffled and have no
+            `order_by`, and sizes that are missing. As Spark's `PythonException`, when a job runs: rows that are
+            equal in `order_by`.
 
     Examples:
         >>> with_partition(flights, key="tailnum", n=12)  # doctest: +SKIP
         DataFrame[tailnum: string, partition: int]
     """
-    if strategy not in {None, "key"}:
-        raise PartwrightError(f"this release places by key only: strategy={strategy!r} is not in it yet")
     hashing.partition_for_key(None, n, client, key_type)
     check_no_partition(df)
     check_key(df, key, key_type)
+    if strategy not in {None, "key"}:
+        placed, partition = by_strategy(
+            df, key, n, client, key_type, strategy, value, size, order_by, seed, configs
+        )
+        return placed.withColumn(PARTITION, partition)
     return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type))
 
 

@@ -1,0 +1,144 @@
+"""`with_partition` by a strategy: each task is one producer, and a task that runs again is the same producer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import functions as sf
+
+import partwright as pw
+from partwright import spark as pws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+TASKS, ROWS = 4, 500
+CONFIGS = {"batch.size": 1000}
+SEED = 3
+
+
+@pytest.fixture
+def records(spark: SparkSession) -> DataFrame:
+    """In four tasks 500 rows each: keys for every third row, values of 0 to 149 bytes, every 50th of them null."""
+    number = sf.col("id")
+    return spark.range(0, TASKS * ROWS, 1, TASKS).select(
+        number.alias("no"),
+        sf.when(number % 3 == 0, sf.concat(sf.lit("k"), number)).alias("key"),
+        sf.when(number % 50 != 0, sf.repeat(sf.lit("x"), (number % 150).cast("int"))).alias("value"),
+    )
+
+
+def expected(strategy: str, n: int = 5, **options: Any) -> list[int]:
+    """The same records by one producer a task."""
+    found: list[int] = []
+    for task in range(TASKS):
+        numbers = range(task * ROWS, (task + 1) * ROWS)
+        keys = [f"k{number}" if number % 3 == 0 else None for number in numbers]
+        sizes = [number % 150 if number % 50 else None for number in numbers]
+        producer = pw.Producer({"t": n}, strategy, seed=SEED + task, configs=CONFIGS, **options)
+        found += producer.place({"key": keys, "size": sizes}).to_pylist()
+    return found
+
+
+def partitions(df: DataFrame, **options: Any) -> list[int]:
+    placed = pws.with_partition(df, **{"key": "key", "n": 5, "seed": SEED, "configs": CONFIGS, **options})
+    assert placed.columns == [*df.columns, "partition"]
+    rows = placed.select("no", "partition").toArrow().sort_by("no")
+    found: list[int] = rows["partition"].to_pylist()
+    return found
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        "sticky",
+        "sticky@3.3",
+        "sticky@2.4",
+        "uniform-sticky@2.4",
+        "round-robin",
+        "round-robin@2.8",
+        "random",
+        "default@2.3",
+    ],
+)
+def test_each_task_is_one_producer(records: DataFrame, strategy: str) -> None:
+    found = partitions(records, strategy=strategy, value="value")
+    assert found == expected(strategy)
+    assert set(found) == set(range(5))
+
+
+def test_batches_of_arrow_do_not_show(records: DataFrame, configured: Callable[..., Any]) -> None:
+    with configured({"spark.sql.execution.arrow.maxRecordsPerBatch": 7}):
+        assert partitions(records, strategy="sticky@2.4", value="value") == expected("sticky@2.4")
+
+
+def test_sizes_stand_for_values_and_other_clients_for_keys(records: DataFrame) -> None:
+    sized = records.withColumn("bytes", sf.octet_length("value"))
+    assert partitions(sized, strategy="sticky", size="bytes") == expected("sticky")
+    binary = records.withColumn("value", sf.col("value").cast("binary"))
+    assert partitions(binary, strategy="sticky", value=sf.col("value"), client="librdkafka") == expected(
+        "sticky", client="librdkafka"
+    )
+
+
+def test_a_partitioner_of_ones_own_has_to_be_there(records: DataFrame) -> None:
+    with pytest.raises(pw.PartwrightError, match="cannot be imported"):
+        pws.with_partition(records, "key", 5, strategy="no_module_of_this_name.Last")
+
+
+def test_shuffled_rows_need_an_order(records: DataFrame) -> None:
+    shuffled = records.repartition(3)
+    with pytest.raises(pw.PartwrightError, match=r"^the rows come out of a shuffle"):
+        pws.with_partition(shuffled, "key", 5, strategy="round-robin")
+    first = partitions(shuffled, strategy="sticky", value="value", order_by="no")
+    assert first == partitions(
+        records.repartition(3), strategy="sticky", value="value", order_by=["no", "key"]
+    )
+    assert first == partitions(shuffled, strategy="sticky", value="value", order_by=sf.col("no"))
+    assert len(first) == TASKS * ROWS
+
+
+def test_rows_that_are_equal_in_their_order_are_refused(records: DataFrame) -> None:
+    for order, value in [(sf.col("no") % 400, "0"), (sf.lit(None).cast("int"), "None")]:
+        placed = pws.with_partition(records.repartition(2), "key", 5, strategy="round-robin", order_by=order)
+        with pytest.raises(PythonException) as refused:
+            placed.agg(sf.sum("partition")).collect()
+        sentence = pws.first_sentence(refused.value)
+        assert sentence.startswith("two rows of a task are equal in order_by ("), value
+        assert sentence.endswith("name columns that are unique together")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"strategy": "sticky"}, "the strategy sticky@4.4 counts bytes: name the values' column with value="),
+        (
+            {"strategy": "leader", "configs": {"leader.rack": "a"}},
+            "the strategy leader goes by more than a key",
+        ),
+        ({"strategy": "explicit"}, "the strategy explicit goes by more than a key"),
+        ({"strategy": "sticky", "size": "value"}, "size is a column of whole numbers, not of string"),
+        ({"strategy": "sticky", "value": "no"}, "value is a column of string or binary, not of bigint"),
+        ({"strategy": "sticky", "value": "valeu"}, "there is no column 'valeu'"),
+        ({"strategy": "random", "order_by": "nr"}, "there is no column 'nr'"),
+        ({"strategy": "random", "configs": {"batch.size": -1}}, "batch.size is a whole number from 0"),
+        ({"strategy": "random", "seed": 0.5}, "the seed is a whole number of 64 bits, not 0.5"),
+    ],
+)
+def test_a_refusal_is_one_sentence_before_any_job(
+    records: DataFrame, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        pws.with_partition(records, "key", 5, **options)
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_stream_is_refused(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(pw.PartwrightError, match=r"^a stream's rows have no order that comes again"):
+        pws.with_partition(stream, sf.col("value").cast("string"), 5, strategy="random")
