@@ -20,7 +20,7 @@ from partwright.hashing import encode, partition_for_key
 from partwright.leaders import is_near
 from partwright.own_partitioner import OwnPartitioner, is_path
 from partwright.producer_configs import Configs, read_configs
-from partwright.producer_records import Records
+from partwright.producer_records import Records, moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -312,7 +312,7 @@ class Producer:
         Raises:
             PartwrightError: With the row, a record that Kafka's own producer refuses; a column that is
             missing or of
-                another type. Records before that row were placed.
+                another type. Records before that row may have been placed.
 
         Examples:
             >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
@@ -332,21 +332,11 @@ class Producer:
         chunks = []
         row = 0
         for batch in given.batches():
-            if self._own is not None:
-                chunks.append(self._placed_by_own(self._own, batch, row))
-                row += len(batch)
-                continue
-            columns = {
-                "topic": batch.topics,
-                "partition": batch.partitions(),
-                "keyed": self._keyed(batch),
-                **self._sizes(batch),
-                "time": batch.times(),
-            }
-            there = {name: column for name, column in columns.items() if column is not None}
-            # A struct of no columns would have no rows.
-            there.setdefault("time", pa.nulls(len(batch), pa.int64()))
-            chunks.append(self._placed(pa.StructArray.from_arrays(list(there.values()), list(there)), row))
+            try:
+                own = self._own
+                chunks.append(self._placed(batch) if own is None else self._placed_by_own(own, batch))
+            except PartwrightError as error:
+                raise type(error)(moved(str(error), row.__add__)) from None
             row += len(batch)
         return pa.chunked_array(chunks, pa.int32())
 
@@ -359,13 +349,20 @@ class Producer:
     def __repr__(self) -> str:
         return f"Producer({self.strategy}; {self.cluster!r})"
 
-    def _placed(self, records: pa.StructArray, row: int) -> pa.Array:
-        try:
-            return self._core.place(records)
-        except PartwrightError as error:
-            raise PartwrightError(_further_down(str(error), row)) from None
+    def _placed(self, batch: Batch) -> pa.Array:
+        columns = {
+            "topic": batch.topics,
+            "partition": batch.partitions(),
+            "keyed": self._keyed(batch),
+            **self._sizes(batch),
+            "time": batch.times(),
+        }
+        there = {name: column for name, column in columns.items() if column is not None}
+        # A struct of no columns would have no rows.
+        there.setdefault("time", pa.nulls(len(batch), pa.int64()))
+        return self._core.place(pa.StructArray.from_arrays(list(there.values()), list(there)))
 
-    def _placed_by_own(self, own: OwnPartitioner, batch: Batch, row: int) -> pa.Array:
+    def _placed_by_own(self, own: OwnPartitioner, batch: Batch) -> pa.Array:
         """The partitions that somebody's own partitioner gives, record by record or all at once."""
         topics, named = batch.topic_names(), batch.partitions()
         explicit = [None] * len(batch) if named is None else named.to_pylist()
@@ -384,10 +381,7 @@ class Producer:
                 placed.append(self._appended(own, topic, given if its_own is None else its_own, record))
         except PartwrightError as error:
             said = str(error)
-            is_of_row = said.startswith("row ")
-            raise PartwrightError(
-                _further_down(said, row) if is_of_row else f"row {row + len(placed)}: {said}"
-            ) from None
+            raise PartwrightError(said if said.startswith("row ") else f"row {len(placed)}: {said}") from None
         return pa.array(placed, pa.int32())
 
     def _check_own(self, topic: str, partition: int | None) -> None:
@@ -421,11 +415,14 @@ class Producer:
     def _keyed(self, batch: Batch) -> pa.Array | None:
         """The partition of each key, or field, by the number of its topic's partitions."""
         is_field = self.strategy == "field"
+        is_built_in = self.strategy in {"sticky@3.3", "sticky@4.4"}
         if (
             self._takes_keyed
             and not is_field
             and not (self.strategy == "leader" and self.configs.leader_among == "key")
         ):
+            return None
+        if is_built_in and self.configs.ignore_keys:
             return None
         keys = batch.field(self.configs) if is_field else batch.keys()
         if keys is None:
@@ -496,12 +493,3 @@ def _whole(what: str, given: Any, values: range) -> int:  # noqa: ANN401 - what 
             f"{what} is a whole number of {values[-1].bit_length() + 1} bits, not {given!r}"
         )
     return given
-
-
-def _further_down(sentence: str, row: int) -> str:
-    """A refusal whose row is counted from the first batch on."""
-    start, _, reason = sentence.partition(": ")
-    words = start.split(" ")
-    if words[0] != "row":
-        return sentence
-    return f"row {int(words[1]) + row}: {reason}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -13,12 +14,13 @@ from partwright._arrow import as_column
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
 from partwright.hashing import encode
+from partwright.own_code import told
 
 if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.producer_configs import Configs
 
-__all__ = ["Batch", "Records", "Row"]
+__all__ = ["Batch", "Records", "Row", "moved"]
 
 _PLAIN = ("utf8", "bytes", "java:string", None)
 
@@ -68,9 +70,15 @@ class Records:
         """The records in their order, batch by batch.
 
         Raises:
-            PartwrightError: A topic that the cluster does not have.
+            PartwrightError: The table comes from elsewhere, and breaks off.
         """
-        for batch in self._reader:
+        while True:
+            try:
+                batch = self._reader.read_next_batch()
+            except StopIteration:
+                return
+            except (pa.ArrowException, OSError) as error:
+                raise PartwrightError(f"the table of records ends in an error: {told(error)}") from None
             columns = {what: batch.column(place) for what, place in self._found.items()}
             yield Batch(columns, batch, self._topic, self._places)
 
@@ -133,34 +141,39 @@ class Batch:
         topic: str | None,
         places: Mapping[str, int],
     ) -> None:
-        self._columns, self._topic = columns, topic
+        self._columns, self._topic, self._places = columns, topic, places
         self._rows: int = records.num_rows
         self.records = records
-        self.topics = self._topics(places)
 
     def __len__(self) -> int:
         return self._rows
 
-    def _topics(self, places: Mapping[str, int]) -> pa.Array | None:
-        """The place of each record's topic; None where all are the first."""
+    @cached_property
+    def topics(self) -> pa.Array | None:
+        """The place of each record's topic; None where all are the first.
+
+        Raises:
+            PartwrightError: A topic that the cluster does not have.
+        """
         if self._topic is not None:
-            place = places[self._topic]
+            place = self._places[self._topic]
             return None if place == 0 else pa.repeat(pa.scalar(place, pa.int32()), self._rows)
-        named = pc.dictionary_encode(self._columns["topic"].cast(pa.string()))
-        unknown = [name for name in named.dictionary.to_pylist() if name not in places]
-        if unknown or named.null_count:
-            what = f"topic {unknown[0]!r}" if unknown else "a null topic"
-            raise PartwrightError(f"the records name {what}, which the cluster does not have")
-        return pc.take(
-            pa.array([places[name] for name in named.dictionary.to_pylist()], pa.int32()), named.indices
-        )
+        named = pc.dictionary_encode(_texts(self._columns["topic"], "topic"))
+        places = pa.array([self._places.get(name) for name in named.dictionary.to_pylist()], pa.int32())
+        found = pc.take(places, named.indices)
+        if found.null_count:
+            row = _first_null(found)
+            name = named[row].as_py()
+            what = "a null topic" if name is None else f"topic {name!r}"
+            raise PartwrightError(f"row {row}: the record names {what}, which the cluster does not have")
+        return found
 
     def topic_names(self) -> list[str]:
         """The topic of each record."""
         if self._topic is not None:
             return [self._topic] * self._rows
-        names: list[str] = self._columns["topic"].to_pylist()
-        return names
+        names = list(self._places)
+        return [names[place] for place in self.topics.to_pylist()]
 
     def rows(self, key_type: str | None) -> Iterator[Row]:
         """The records one after the other, as a partitioner of one's own gets them."""
@@ -193,7 +206,11 @@ class Batch:
         """
         given = self._columns.get("time")
         if given is not None and pa.types.is_timestamp(given.type):
-            given = given.cast(pa.timestamp("ms", given.type.tz), safe=False).cast(pa.int64())
+            in_ms = pc.CastOptions(pa.timestamp("ms", given.type.tz), allow_time_truncate=True)
+            try:
+                given = given.cast(options=in_ms).cast(pa.int64())
+            except pa.ArrowInvalid as error:
+                raise PartwrightError(f"a time is no number of 64 bits: {error}") from None
             self._columns = {**self._columns, "time": given}
         times = self._numbers("time", pa.int64())
         if times is not None and times.null_count:
@@ -210,9 +227,9 @@ class Batch:
         """
         if "size" in self._columns:
             sizes = self._numbers("size", pa.int32())
-            least = pc.min(sizes).as_py()
-            if least is not None and least < 0:
-                raise PartwrightError(f"a value has 0 bytes or more, not {least}")
+            row = _first(pc.less(sizes, 0))
+            if row >= 0:
+                raise PartwrightError(f"row {row}: a value has 0 bytes or more, not {sizes[row]}")
             return sizes
         values = self._columns.get("value")
         return None if values is None else _lengths(values, "a value")
@@ -234,23 +251,44 @@ class Batch:
         column = self._columns.get("field")
         if column is None or configs.field_type == "value":
             return column
-        named = pc.dictionary_encode(column.cast(pa.string()))
-        networks = [_network(text, configs) for text in named.dictionary.to_pylist()]
+        named = pc.dictionary_encode(_texts(column, "field"))
+        networks = []
+        for place, text in enumerate(named.dictionary.to_pylist()):
+            try:
+                networks.append(_network(text, configs))
+            except PartwrightError as error:
+                raise PartwrightError(f"row {_first(pc.equal(named.indices, place))}: {error}") from None
         return pc.take(pa.array(networks, pa.binary()), named.indices)
 
     def by_topic(
         self, keys: pa.Array, place: Callable[[pa.Array, int], pa.Array], cluster: Cluster
     ) -> pa.Array:
-        """The partitions of keys, each topic's by its own number of partitions."""
-        if self._topic is not None:
+        """The partitions of keys, each topic's by its own number of partitions; null where a record names its own."""
+        named = self.partitions()
+        has_none = None if named is None or named.null_count == self._rows else pc.is_null(named)
+        if self._topic is not None and has_none is None:
             return place(keys, len(cluster.partitions(self._topic)))
-        names = list(cluster.topics)
+        # A type that has no key bytes is refused before Arrow is to part it.
+        place(keys.slice(0, 0), 1)
         placed = pa.nulls(self._rows, pa.int32())
-        for number in pc.unique(self.topics).to_pylist():
-            of_topic = pc.equal(self.topics, number)
-            some = place(pc.filter(keys, of_topic), len(cluster.partitions(names[number])))
-            placed = pc.replace_with_mask(placed, of_topic, some)
+        for topic, of_topic in self._by_topic():
+            asked = of_topic if has_none is None else pc.and_(of_topic, has_none)
+            rows = pc.indices_nonzero(asked)
+            try:
+                some = place(pc.take(_without_views(keys), rows), len(cluster.partitions(topic)))
+            except PartwrightError as error:
+                raise type(error)(moved(str(error), lambda row: rows[row].as_py())) from None  # noqa: B023
+            placed = pc.replace_with_mask(placed, asked, some)
         return placed
+
+    def _by_topic(self) -> Iterator[tuple[str, pa.Array]]:
+        """The topics that there are, each with whether a record is of it."""
+        if self._topic is not None:
+            yield self._topic, pa.repeat(pa.scalar(value=True), self._rows)
+            return
+        names = list(self._places)
+        for place in pc.unique(self.topics).to_pylist():
+            yield names[place], pc.equal(self.topics, place)
 
     def _numbers(self, what: str, data_type: pa.DataType) -> pa.Array | None:
         given = self._columns.get(what)
@@ -260,8 +298,13 @@ class Batch:
             raise PartwrightError(f"the column of each record's {what} has whole numbers, not {given.type}")
         try:
             return given.cast(data_type)
-        except pa.ArrowInvalid as error:
-            raise PartwrightError(f"a {what} is no number of {data_type.bit_width} bits: {error}") from None
+        except pa.ArrowInvalid:
+            beyond = 2 ** (data_type.bit_width - 1)
+            rows = enumerate(given.to_pylist())
+            row, number = next((row, each) for row, each in rows if each and not -beyond <= each < beyond)
+            raise PartwrightError(
+                f"row {row}: a {what} is a number of {data_type.bit_width} bits, not {number}"
+            ) from None
 
 
 def _network(text: str, configs: Configs) -> bytes:
@@ -296,8 +339,34 @@ def _lengths(values: pa.Array, what: str) -> pa.Array:
     return pc.binary_length(values).cast(pa.int32())
 
 
+def moved(sentence: str, to: Callable[[int], int]) -> str:
+    """A refusal whose row is that of another table."""
+    start, colon, reason = sentence.partition(": ")
+    word, _, row = start.partition(" ")
+    return f"row {to(int(row))}: {reason}" if colon and word == "row" and row.isdecimal() else sentence
+
+
+def _texts(column: pa.Array, what: str) -> pa.Array:
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise PartwrightError(f"the column of each record's {what} has text, not {column.type}") from None
+
+
+def _without_views(keys: pa.Array) -> pa.Array:
+    """Arrow takes no rows out of a column of views."""
+    if pa.types.is_string_view(keys.type):
+        return keys.cast(pa.large_string())
+    return keys.cast(pa.large_binary()) if pa.types.is_binary_view(keys.type) else keys
+
+
+def _first(flags: pa.Array) -> int:
+    """The first row whose flag is set; -1 where none is."""
+    return int(pc.index(flags, pa.scalar(value=True)).as_py())
+
+
 def _first_null(column: pa.Array) -> int:
-    return int(pc.index(pc.is_null(column), pa.scalar(value=True)).as_py())
+    return _first(pc.is_null(column))
 
 
 def _listed(column: pa.Array | None, rows: int) -> list[Any]:

@@ -7,7 +7,7 @@ import pickle
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,7 +16,12 @@ import partwright as pw
 from partwright.cluster import Broker, Partition
 from partwright.strategy_replay import replay
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "strategies").glob("*.jsonl"))
+# "polygenelubricants".hashCode() is Integer.MIN_VALUE.
+MIN_VALUE = "polygenelubricants"
 THREE = {"orders": 3}
 UNLED = pw.Cluster([Broker(0)], {"orders": [Partition(0, leader=0), Partition(1), Partition(2, leader=0)]})
 LEADERLESS = pw.Cluster([], {"orders": [Partition(0), Partition(1), Partition(2)]})
@@ -377,6 +382,80 @@ def test_a_row_is_counted_from_the_tables_start() -> None:
         pw.Producer(THREE, "explicit").place(table)
 
 
+@pytest.mark.parametrize(
+    ("options", "column", "sentence"),
+    [
+        ({"client": "java:string-hash"}, {"key": ["a", "b", "a", MIN_VALUE]}, 'the key "polygenelubricants"'),
+        ({"strategy": "random"}, {"topic": ["orders"] * 3 + ["users"]}, "the record names topic 'users'"),
+        ({"strategy": "random"}, {"partition": [0, 0, 0, 2**40]}, "a partition is a number of 32 bits"),
+        ({"strategy": "sticky"}, {"size": [1, 1, 1, -1]}, "a value has 0 bytes or more, not -1"),
+        ({"strategy": "random"}, {"time": [1, 1, 1, None]}, "a record has a time where others have one"),
+        (
+            {"strategy": "field", "configs": {"field.type": "address"}},
+            {"field": ["::1", "10.0.0.1", "::1", "10.0.0"]},
+            "'10.0.0' is no IP address",
+        ),
+    ],
+)
+def test_every_refusal_counts_its_row_from_the_tables_start(
+    options: dict[str, Any], column: dict[str, Any], sentence: str
+) -> None:
+    table = pa.Table.from_batches(pa.table(column).to_batches(max_chunksize=2))
+    with pytest.raises(pw.PartwrightError, match=f"^row 3: {sentence}"):
+        pw.Producer({"orders": 12}, **{"strategy": "key", **options}).place(table)
+
+
+def test_a_refused_key_has_its_row_of_a_table_of_several_topics() -> None:
+    table = {"topic": ["a", "b", "a", "b"], "key": ["k", "k", "k", MIN_VALUE]}
+    with pytest.raises(pw.PartwrightError, match=f'^row 3: the key "{MIN_VALUE}"'):
+        pw.Producer({"a": 4, "b": 12}, "key", client="java:string-hash").place(table)
+
+
+def test_a_key_that_decides_nothing_is_not_hashed() -> None:
+    keys = {"key": [MIN_VALUE, "a"], "size": [1, 1]}
+    hashed = pw.Producer({"orders": 12}, "key", client="java:string-hash")
+    assert hashed.place({**keys, "partition": [5, None]}).to_pylist() == [5, hashed.partition("orders", "a")]
+    ignoring = pw.Producer(
+        {"orders": 12}, client="java:string-hash", configs={"partitioner.ignore.keys": True}, draws=[7]
+    )
+    assert ignoring.place(keys).to_pylist() == [7, 7]
+
+
+@pytest.mark.parametrize("data_type", [pa.string_view(), pa.binary_view(), pa.large_string()])
+def test_keys_of_several_topics_are_of_any_type(data_type: pa.DataType) -> None:
+    table = {"topic": ["a", "b", "b"], "key": pa.array(["k", None, "l"], pa.string()).cast(data_type)}
+    want = [pw.partition_for_key("k", 3), None, pw.partition_for_key("l", 7)]
+    assert pw.Producer({"a": 3, "b": 7}, "key").place(table).to_pylist() == want
+
+
+def test_keys_without_bytes_are_refused_in_several_topics_too() -> None:
+    keys = pa.RunEndEncodedArray.from_arrays([1, 2], pa.array(["k", "l"]))
+    with pytest.raises(pw.KeyTypeError, match="run_end_encoded has no key bytes"):
+        pw.Producer({"a": 3, "b": 7}, "key").place({"topic": ["a", "b"], "key": keys})
+
+
+def test_a_stream_that_breaks_off_is_refused_in_one_sentence() -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"size": [1]})
+        raise RuntimeError("two\nlines")
+
+    stream = pa.RecordBatchReader.from_batches(pa.schema({"size": pa.int64()}), batches())
+    with pytest.raises(pw.PartwrightError, match="the table of records ends in an error") as refused:
+        pw.Producer(THREE).place(stream)
+    assert "\n" not in str(refused.value)
+
+
+def test_new_metadata_may_name_its_topics_in_another_order() -> None:
+    producer = pw.Producer({"a": 3, "b": 12}, "key")
+    producer.update(pw.Cluster.of({"c": 7, "b": 12, "a": 3}))
+    topics, keys = list("abcabc"), list("ppprrr")
+    want = [producer.partition(*record) for record in zip(topics, keys, strict=True)]
+    assert producer.place({"topic": topics, "key": keys}).to_pylist() == want
+    assert want == [
+        pw.partition_for_key(k, {"a": 3, "b": 12, "c": 7}[t]) for t, k in zip(topics, keys, strict=True)
+    ]
+
+
 def test_new_metadata_keeps_what_is_kept() -> None:
     producer = pw.Producer(THREE, "round-robin")
     assert producer.place({"key": [None] * 2}).to_pylist() == [0, 1]
@@ -524,9 +603,9 @@ def test_a_wrong_producer_is_one_sentence(options: dict[str, Any], sentence: str
     ("records", "sentence"),
     [
         ({"key": ["a"]}, "the strategy sticky@4.4 counts bytes: give the records' values"),
-        ({"size": [-1]}, "a value has 0 bytes or more, not -1"),
+        ({"size": [1, -1]}, "^row 1: a value has 0 bytes or more, not -1"),
         ({"size": ["10"]}, "the column of each record's size has whole numbers, not string"),
-        ({"size": [2**31]}, "a size is no number of 32 bits"),
+        ({"size": [1, 2**31]}, "^row 1: a size is a number of 32 bits, not 2147483648"),
         (
             {"size": [1], "partition": [0.5]},
             "the column of each record's partition has whole numbers, not double",
@@ -534,10 +613,13 @@ def test_a_wrong_producer_is_one_sentence(options: dict[str, Any], sentence: str
         ({"size": [1, 2], "time": [1, None]}, "row 1: a record has a time where others have one, not null"),
         ({"size": [1], "key": [4]}, "name the key type"),
         (
-            {"size": [1], "topic": ["users"]},
-            "the records name topic 'users', which the cluster does not have",
+            {"size": [1, 1], "topic": ["orders", "users"]},
+            "^row 1: the record names topic 'users', which the cluster does not have",
         ),
-        ({"size": [1], "topic": [None]}, "the records name a null topic"),
+        ({"size": [1], "topic": [None]}, "^row 0: the record names a null topic"),
+        ({"size": [1], "topic": pa.array([["orders"]])}, "topic has text, not list<item: string>"),
+        ({"size": [1], "topic": pa.array([b"\xff"])}, "topic has text, not binary"),
+        ({"size": [1], "time": pa.array([2**62], pa.timestamp("s"))}, "a time is no number of 64 bits"),
         ({"size": [1], "key": ["a", "b"]}, "makes no table of records"),
         ([1, 2], "a list is no table of records"),
     ],

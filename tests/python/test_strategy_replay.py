@@ -136,7 +136,7 @@ def test_records_are_put_into_batches() -> None:
         ({**T, "records": [["t", None, "0", 1, 0]]}, "record 0: a key is bytes in hex, or null, not '0'"),
         ({**T, "records": [["t", None, None, 2**31, 0]]}, "the records' column 'value size'"),
         ({**T, "records": [["t", 3, None, 1, 0]]}, "row 0: the record names partition 3"),
-        ({**T, "records": [["u", None, None, 1, 0]]}, "the records name topic 'u', which the cluster does not have"),
+        ({**T, "records": [["u", None, None, 1, 0]]}, "row 0: the record names topic 'u', which"),
     ],
 )  # fmt: skip
 def test_a_wrong_line_is_one_sentence(line: Any, sentence: str) -> None:
