@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright.cluster import Cluster
-from partwright.cluster_parts import object_fields
+from partwright.cluster_parts import object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.own_partitioner import is_path
 from partwright.producer import Producer
@@ -36,6 +36,7 @@ _OPS = {
 }
 _KINDS = {str: "names, or null", int: "whole numbers"}
 _RECORD = ("topic", "partition", "key", "value size", "time")
+_BITS = {"partition": 32, "value size": 32, "time": 64}
 
 
 def replay(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,8 +70,8 @@ def replay(question: Mapping[str, Any]) -> dict[str, Any]:
         ),
         given.get("strategy"),
         configs=_mapping(given, "configs"),
-        client=given.get("client") or "java",
-        seed=given.get("seed") or 0,
+        client="java" if given.get("client") is None else given["client"],
+        seed=0 if given.get("seed") is None else given["seed"],
         draws=_list(given, "draws") if given.get("draws") is not None else None,
         counters=_mapping(given, "counters"),
         # Nothing drains the batches of a replay, unless it says how long they linger.
@@ -90,7 +91,7 @@ def _refuse_code(given: Mapping[str, Any]) -> None:
     named = [given.get("strategy"), configs.get("partitioner.class") if isinstance(configs, dict) else None]
     for each in named:
         if each is not None and not isinstance(each, str):
-            raise PartwrightError(f"a strategy is named by text, not {each!r}")
+            raise PartwrightError(f"a strategy is named by text, not {shown(each)}")
         if each is not None and is_path(each):
             raise PartwrightError(
                 f"the replay names {each!r}, and no file may say which code is run: give the class to pw.Producer"
@@ -100,14 +101,14 @@ def _refuse_code(given: Mapping[str, Any]) -> None:
 def _mapping(given: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     found = given.get(name)
     if found is not None and not isinstance(found, dict):
-        raise PartwrightError(f"{name} is an object, not {found!r}")
+        raise PartwrightError(f"{name} is an object, not {shown(found)}")
     return found
 
 
 def _list(given: Mapping[str, Any], name: str) -> Sequence[Any]:
     found = given[name]
     if not isinstance(found, list):
-        raise PartwrightError(f"{name} is a list, not {found!r}")
+        raise PartwrightError(f"{name} is a list, not {shown(found)}")
     return found
 
 
@@ -116,30 +117,44 @@ def _call(place: int, event: object) -> tuple[str, str, dict[str, Any]]:
     where = f"event {place}"
     op = event.get("op") if isinstance(event, dict) else None
     if not isinstance(op, str) or op not in _OPS:
-        raise PartwrightError(f"{where}: there is no op {op!r}: it is {', '.join(_OPS)}")
+        raise PartwrightError(f"{where}: there is no op {shown(op)}: it is {', '.join(_OPS)}")
     found = object_fields(event, f"{where} ({op})", ("op", "topic", *_OPS[op]), needs="topic")
     if not isinstance(found["topic"], str):
-        raise PartwrightError(f"{where}: a topic's name is text, not {found['topic']!r}")
+        raise PartwrightError(f"{where}: a topic's name is text, not {shown(found['topic'])}")
     rest = {name: found.get(name) for name in _OPS[op]}
     if op == "partition":
         rest["key"] = _bytes(where, rest["key"])
     if op == "append":
         rest["enable_switch"] = True if rest["enable_switch"] is None else rest["enable_switch"]
         if not isinstance(rest["enable_switch"], bool):
-            raise PartwrightError(f"{where}: enable_switch is true or false, not {rest['enable_switch']!r}")
+            raise PartwrightError(
+                f"{where}: enable_switch is true or false, not {shown(rest['enable_switch'])}"
+            )
     for name in ("prev", "bytes", "at_ms", "length", "partition"):
         needed = name == "bytes" or (name == "prev" and op == "on_new_batch")
-        if name in rest and not (rest[name] is None and not needed) and type(rest[name]) is not int:
-            raise PartwrightError(f"{where}: {name} is a whole number, not {rest[name]!r}")
+        if name in rest and not (rest[name] is None and not needed):
+            _refuse_other(rest[name], 64 if name == "at_ms" else 32, f"{where}: {name}")
     for name in ("queue_sizes", "partition_ids", "leader_racks"):
-        kind = str if name == "leader_racks" else int
-        each = rest.get(name)
-        is_list = isinstance(each, list) and all(
-            type(one) is kind or (one is None and kind is str) for one in each
-        )
-        if each is not None and not is_list:
-            raise PartwrightError(f"{where}: {name} is a list of {_KINDS[kind]}, not {each!r}")
+        _refuse_no_list(rest.get(name), str if name == "leader_racks" else int, f"{where}: {name}")
     return op, found["topic"], rest
+
+
+def _refuse_no_list(given: object, kind: type, what: str) -> None:
+    """Refuses what is neither null nor a list of names, nulls among them, or of whole numbers."""
+    if given is None:
+        return
+    if not isinstance(given, list) or not all(
+        type(each) is kind or (each is None and kind is str) for each in given
+    ):
+        raise PartwrightError(f"{what} is a list of {_KINDS[kind]}, not {shown(given)}")
+    for each in given if kind is int else ():
+        _refuse_other(each, 32, f"{what}, each of them,")
+
+
+def _refuse_other(given: object, bits: int, what: str) -> None:
+    """Refuses what is no whole number of so many bits."""
+    if type(given) is not int or not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
+        raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
 
 
 def _bytes(where: str, key: object) -> bytes | None:
@@ -148,7 +163,7 @@ def _bytes(where: str, key: object) -> bytes | None:
     try:
         return bytes.fromhex(key)  # type: ignore[arg-type]  # a TypeError is one of the refusals
     except (TypeError, ValueError):
-        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {key!r}") from None
+        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {shown(key)}") from None
 
 
 def _result(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
@@ -193,14 +208,18 @@ def _asked(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> int
 def _placed(producer: Producer, records: Sequence[Any]) -> list[int | None]:
     for row, record in enumerate(records):
         if not isinstance(record, list) or len(record) != len(_RECORD) or not isinstance(record[0], str):
-            raise PartwrightError(f"record {row} is a list of {', '.join(_RECORD)}, not {record!r}")
+            raise PartwrightError(f"record {row} is a list of {', '.join(_RECORD)}, not {shown(record)}")
+        for name, bits in _BITS.items():
+            number = record[_RECORD.index(name)]
+            if number is not None:
+                _refuse_other(number, bits, f"record {row}: {name}")
     types = (pa.string(), pa.int32(), pa.binary(), pa.int32(), pa.int64())
     columns = {}
     for name, data_type, values in zip(_RECORD, types, zip(*records, strict=True), strict=False):
         there = [_bytes(f"record {row}", key) for row, key in enumerate(values)] if name == "key" else values
         try:
             columns[name] = pa.array(there, data_type)
-        except (pa.ArrowException, TypeError, OverflowError) as error:
-            raise PartwrightError(f"the records' column {name!r}: {str(error).splitlines()[0]}") from None
+        except UnicodeEncodeError as error:
+            raise PartwrightError(f"the topic's name {shown(error.object)} is not UTF-8") from None
     placed: list[int | None] = producer.place(columns, size="value size").to_pylist() if records else []
     return placed

@@ -115,10 +115,10 @@ def test_records_are_put_into_batches() -> None:
             {**T, "events": [{"op": "partition", "topic": "t", "key": "x"}]},
             "event 0: a key is bytes in hex, or null, not 'x'",
         ),
-        ({**T, "events": [{"op": "append", "topic": "t"}]}, "event 0: bytes is a whole number, not None"),
+        ({**T, "events": [{"op": "append", "topic": "t"}]}, "event 0: bytes is a whole number of 32 bits, not None"),
         (
             {**T, "events": [{"op": "on_new_batch", "topic": "t", "prev": "1"}]},
-            "event 0: prev is a whole number, not '1'",
+            "event 0: prev is a whole number of 32 bits, not '1'",
         ),
         (
             {**T, "events": [{"op": "append", "topic": "t", "bytes": 1, "enable_switch": 1}]},
@@ -134,7 +134,24 @@ def test_records_are_put_into_batches() -> None:
         ),
         ({**T, "records": [["t", None]]}, "record 0 is a list of topic, partition, key, value size, time, not"),
         ({**T, "records": [["t", None, "0", 1, 0]]}, "record 0: a key is bytes in hex, or null, not '0'"),
-        ({**T, "records": [["t", None, None, 2**31, 0]]}, "the records' column 'value size'"),
+        (
+            {**T, "records": [["t", None, None, 1, 0], ["t", None, None, 2**31, 0]]},
+            "record 1: value size is a whole number of 32 bits, not 2147483648",
+        ),
+        ({**T, "records": [["t", 1.5, None, 1, 0]]}, "record 0: partition is a whole number of 32 bits, not 1.5"),
+        ({**T, "records": [["t", None, None, 1, 0.5]]}, "record 0: time is a whole number of 64 bits, not 0.5"),
+        ({**T, "records": [["\ud800", None, None, 1, 0]]}, "the topic's name '\\ud800' is not UTF-8"),
+        (
+            {**T, "events": [{"op": "partition", "topic": "t", "at_ms": 2**63}]},
+            "event 0: at_ms is a whole number of 64 bits, not 9223372036854775808",
+        ),
+        (
+            {**T, "events": [{"op": "load_stats", "topic": "t", "queue_sizes": [2**31]}]},
+            "event 0: queue_sizes, each of them, is a whole number of 32 bits, not 2147483648",
+        ),
+        ({**T, "seed": False, "events": []}, "the seed is a whole number of 64 bits, not False"),
+        ({**T, "client": "", "events": []}, 'there is no client ""'),
+        ({**T, "draws": {"a": "x" * 999}, "events": []}, "draws is a list, not {'a': 'xxxxxxxxxxxx...xxxxxxxxxxxxx'}"),
         ({**T, "records": [["t", 3, None, 1, 0]]}, "row 0: the record names partition 3"),
         ({**T, "records": [["u", None, None, 1, 0]]}, "row 0: the record names topic 'u', which"),
     ],
@@ -167,3 +184,13 @@ def test_the_command_reads_one_object_too(tmp_path: Path, capsys: pytest.Capture
         main(["strategy", str(file)])
     assert not ended.value.code
     assert json.loads(capsys.readouterr().out) == replay(LINE)
+
+
+def test_a_closed_stdin_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["strategy", "-", "--jsonl"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "partwright: stdin is closed: name a file, or give it one\n"

@@ -31,6 +31,8 @@ def lines(file: str) -> Iterator[str]:
         PartwrightError: It cannot be read, or is not UTF-8.
     """
     try:
+        if file == "-" and sys.stdin is None:
+            raise PartwrightError("stdin is closed: name a file, or give it one")
         if file == "-":
             for line in sys.stdin.buffer:
                 yield line.decode("utf-8")

@@ -45,7 +45,7 @@ def command(file: str, jsonl: bool) -> None:
         return
     for number, line in enumerate(lines(file), 1):
         if line.strip():
-            click.echo(_answer(line, f"{named(file)}, line {number}"))
+            click.echo(_answer(line.strip(), f"{named(file)}, line {number}"))
 
 
 def _answer(text: str, where: str) -> str:
