@@ -15,11 +15,12 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
+from partwright.cluster_parts import shown
 from partwright.errors import PartwrightError
 from partwright.own_code import called, imported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -53,7 +54,9 @@ class OwnPartitioner:
         self.name = type(partitioner).__qualname__
         self.is_by_batch = callable(getattr(partitioner, "partitions", None))
         self.is_told = callable(getattr(partitioner, "on_new_batch", None))
-        if not self.is_by_batch and not callable(getattr(partitioner, "partition", None)):
+        # Text has a method of the same name.
+        is_text = isinstance(partitioner, (str, bytes, bytearray))
+        if is_text or not (self.is_by_batch or callable(getattr(partitioner, "partition", None))):
             raise PartwrightError(
                 f"{self.name} is no partitioner: it has no partition(topic, key, key_bytes, value, value_bytes, "
                 "cluster)"
@@ -105,12 +108,15 @@ class OwnPartitioner:
         )
         return self._checked(given, topic, cluster)
 
-    def partitions(self, batch: pa.RecordBatch, topics: list[str], cluster: Cluster) -> list[int]:
+    def partitions(
+        self, batch: pa.RecordBatch, topics: list[str], named: Sequence[int | None], cluster: Cluster
+    ) -> list[int]:
         """Those of a batch of records.
 
         Args:
             batch: The records.
             topics: The topic of each.
+            named: The partition that each names itself, which comes first: its answer is not looked at.
             cluster: The metadata.
 
         Raises:
@@ -127,9 +133,9 @@ class OwnPartitioner:
                 "is needed"
             )
         found = []
-        for row, (each, topic) in enumerate(zip(listed, topics, strict=True)):
+        for row, (each, topic, own) in enumerate(zip(listed, topics, named, strict=True)):
             try:
-                found.append(self._checked(each, topic, cluster))
+                found.append(self._checked(each, topic, cluster) if own is None else own)
             except PartwrightError as error:
                 raise PartwrightError(f"row {row}: {error}") from None
         return found
@@ -159,10 +165,10 @@ class OwnPartitioner:
         count = len(cluster.partitions(topic))
         try:
             number = None if isinstance(given, bool) else index(given)
-        except TypeError:
+        except Exception:  # noqa: BLE001 - a number of somebody's own may raise anything
             number = None
         if number is None or not 0 <= number < count:
             raise PartwrightError(
-                f"{self.name} gives the partition {given!r}, and topic {topic!r} has 0 to {count - 1}"
+                f"{self.name} gives the partition {shown(given)}, and topic {topic!r} has 0 to {count - 1}"
             )
         return number

@@ -9,28 +9,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from partwright import _core
 from partwright.cluster import Cluster
-from partwright.errors import PartwrightError
+from partwright.cluster_parts import listed, shown
+from partwright.errors import KeyTypeError, PartwrightError
 from partwright.hashing import encode, partition_for_key
 from partwright.leaders import is_near
+from partwright.own_code import called
 from partwright.own_partitioner import OwnPartitioner, is_path
 from partwright.producer_configs import Configs, read_configs
-from partwright.producer_records import Records, moved
+from partwright.producer_records import Records, moved, network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from partwright.cluster import Broker
     from partwright.producer_records import Batch, Row
 
 __all__ = ["Producer", "strategies"]
 
-_SEEDS = range(-(2**63), 2**63)
+_LONGS = range(-(2**63), 2**63)
 _INTS = range(-(2**31), 2**31)
 
 
@@ -118,7 +121,7 @@ class Producer:
         leader: Callable[[Broker], bool] | None = None,
     ) -> None:
         _core.check(1, client, key_type)
-        self.cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
+        self.cluster = _cluster(cluster)
         self.configs = read_configs(configs)
         named = self.configs.partitioner_class or "sticky" if strategy is None else strategy
         self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
@@ -126,6 +129,10 @@ class Producer:
         known = "explicit" if self._own is not None else _core.strategy_name(named)
         self.strategy = known if self._own is None else self._own.name
         self.client, self.key_type = client, key_type
+        if leader is not None and (known != "leader" or not callable(leader)):
+            raise PartwrightError(
+                f"leader= says which brokers the strategy leader wants: {shown(leader)} does not for {self.strategy}"
+            )
         self._leader = leader
         self._is_closed = False
         _, _, self._takes_keyed, self._counts_bytes = next(
@@ -133,14 +140,16 @@ class Producer:
         )
         self._places = {name: place for place, name in enumerate(self.cluster.topics)}
         topics = [(name, self._partitions(name)) for name in self._places]
-        whole = [_whole("a draw", draw, _INTS) for draw in draws] if draws is not None else None
+        whole = None if draws is None else [_whole("a draw", draw, _INTS) for draw in listed(draws, "draws")]
+        if counters is not None and not isinstance(counters, Mapping):
+            raise PartwrightError(f"counters are numbers by topic, not {shown(counters)}")
         self._core = _core.Producer(
             known,
             client,
             _settings(self.configs, _linger(self.configs, self.strategy) if lingers else None),
             topics,
             whole,
-            _whole("the seed", seed, _SEEDS),
+            _whole("the seed", seed, _LONGS),
         )
         for name, counter in (counters or {}).items():
             self._core.set_counter(self._place_of(name), _whole("a counter", counter, _INTS))
@@ -170,7 +179,7 @@ class Producer:
 
         Args:
             topic: The record's topic.
-            key: Its key, as `partition_for_key` takes one.
+            key: Its key, as `partition_for_key` takes one; under the strategy `field` the record's field.
             value: Its value, text or bytes, for a partitioner of one's own.
             time: When it is sent, in milliseconds: `old-null-key` draws anew when the metadata is refreshed.
 
@@ -182,11 +191,10 @@ class Producer:
             end.
         """
         self._refuse_closed()
-        data = None if key is None else encode(key, self.key_type)
+        data = self._key_bytes(key)
         if self._own is not None:
-            value_bytes = value.encode() if isinstance(value, str) else value
-            return self._own.partition(topic, key, data, value, value_bytes, self.cluster)
-        return self._core.partition(self._place_of(topic), data, time)
+            return self._own.partition(topic, key, data, value, _value_bytes(value), self.cluster)
+        return self._core.partition(self._place_of(topic), data, _whole("a time", time, _LONGS))
 
     def on_new_batch(self, topic: str, previous: int) -> None:
         """A record of partition `previous` would begin a batch (`Partitioner.onNewBatch`).
@@ -228,6 +236,8 @@ class Producer:
             PartwrightError: As for `partition`; the strategy is not `sticky` of 3.3 or later.
         """
         self._refuse_closed()
+        if not isinstance(enable_switch, bool):
+            raise PartwrightError(f"enable_switch is true or false, not {shown(enable_switch)}")
         return self._core.append(self._place_of(topic), _whole("bytes", produced, _INTS), enable_switch)
 
     def load_stats(
@@ -254,24 +264,25 @@ class Producer:
             PartwrightError: As for `append`; Kafka's own throws.
         """
         self._refuse_closed()
-        sizes = (
-            None if queue_sizes is None else [_whole("a queue's size", size, _INTS) for size in queue_sizes]
-        )
-        near = None if leader_racks is None else [rack == self.configs.client_rack for rack in leader_racks]
-        ids = [_whole("a partition", each, _INTS) for each in partition_ids]
+        queues = None if queue_sizes is None else listed(queue_sizes, "queue_sizes")
+        sizes = None if queues is None else [_whole("a queue's size", size, _INTS) for size in queues]
+        racks = None if leader_racks is None else listed(leader_racks, "leader_racks")
+        near = None if racks is None else [rack == self.configs.client_rack for rack in racks]
+        ids = [_whole("a partition", each, _INTS) for each in listed(partition_ids, "partition_ids")]
         counted = len(sizes or ()) if length is None else _whole("the length", length, _INTS)
         self._core.load_stats(self._place_of(topic), sizes, ids, near, counted)
 
-    def update(self, cluster: Cluster) -> None:
+    def update(self, cluster: Cluster | Mapping[str, int]) -> None:
         """New metadata; what is kept of each topic stays.
 
         Args:
-            cluster: All topics that the producer writes to from now on.
+            cluster: All topics that the producer writes to from now on, as for a new producer.
 
         Raises:
             PartwrightError: It lacks a topic that was there.
         """
         self._refuse_closed()
+        cluster = _cluster(cluster)
         for name in self._places:
             cluster.partitions(name)
         self.cluster = cluster
@@ -342,9 +353,9 @@ class Producer:
 
     def close(self) -> None:
         """Ends the producer, and a partitioner of one's own (`Partitioner.close`)."""
-        if self._own is not None and not self._is_closed:
+        was_closed, self._is_closed = self._is_closed, True
+        if self._own is not None and not was_closed:
             self._own.close()
-        self._is_closed = True
 
     def __repr__(self) -> str:
         return f"Producer({self.strategy}; {self.cluster!r})"
@@ -373,7 +384,9 @@ class Producer:
             )
         placed: list[int] = []
         try:
-            all_at_once = own.partitions(batch.records, topics, self.cluster) if own.is_by_batch else explicit
+            all_at_once = (
+                own.partitions(batch.records, topics, explicit, self.cluster) if own.is_by_batch else explicit
+            )
             for topic, its_own, given, record in zip(
                 topics, explicit, all_at_once, batch.rows(self.key_type), strict=True
             ):
@@ -431,7 +444,7 @@ class Producer:
                     "the strategy field goes by a column of the records: name it with field="
                 )
             return None
-        key_type = ("bytes" if self.configs.field_type == "address" else None) if is_field else self.key_type
+        key_type = "bytes" if is_field and self.configs.field_type == "address" else self.key_type
         return batch.by_topic(
             keys, lambda some, n: partition_for_key(some, n, self.client, key_type), self.cluster
         )
@@ -449,14 +462,30 @@ class Producer:
             )
         return {"key_size": batch.key_sizes(self.key_type), "value_size": values}
 
+    def _key_bytes(self, key: Any) -> bytes | None:  # noqa: ANN401 - any key
+        if key is None:
+            return None
+        if self._own is None and self.strategy == "field" and self.configs.field_type == "address":
+            return network(key, self.configs)
+        data = encode(key, self.key_type)
+        if data is not None and not isinstance(data, bytes):
+            raise KeyTypeError(
+                f"a record has one key, not a {type(key).__name__}: place takes a table of records"
+            )
+        return data
+
     def _partitions(self, topic: str) -> list[tuple[int, bool, bool]]:
-        wanted = self._leader or (lambda broker: is_near(broker, self.configs, self.strategy))
-        brokers = {broker.id: broker for broker in self.cluster.brokers}
-        near = {number: bool(wanted(broker)) for number, broker in brokers.items()}
+        near = {broker.id: self._is_near(broker) for broker in self.cluster.brokers}
         return [
             (each.id, each.leader is not None, each.leader is not None and near[each.leader])
             for each in self.cluster.partitions(topic)
         ]
+
+    def _is_near(self, broker: Broker) -> bool:
+        wanted = self._leader
+        if wanted is None:
+            return is_near(broker, self.configs, self.strategy)
+        return called(f"leader of broker {broker.id}", lambda: bool(wanted(broker)))
 
     def _place_of(self, topic: str) -> int:
         self.cluster.partitions(topic)
@@ -465,6 +494,17 @@ class Producer:
     def _refuse_closed(self) -> None:
         if self._is_closed:
             raise PartwrightError("the producer is closed: make another one")
+
+
+def _cluster(given: Cluster | Mapping[str, int]) -> Cluster:
+    return given if isinstance(given, Cluster) else Cluster.of(given)
+
+
+def _value_bytes(value: Any) -> Any:  # noqa: ANN401 - whatever the partitioner takes
+    try:
+        return value.encode() if isinstance(value, str) else value
+    except UnicodeEncodeError:
+        raise PartwrightError(f"the value {shown(value)} is not UTF-8: give its bytes") from None
 
 
 def _settings(configs: Configs, linger_ms: int | None) -> dict[str, Any]:
@@ -490,6 +530,6 @@ def _linger(configs: Configs, strategy: str) -> int:
 def _whole(what: str, given: Any, values: range) -> int:  # noqa: ANN401 - what is checked here
     if type(given) is not int or given not in values:
         raise PartwrightError(
-            f"{what} is a whole number of {values[-1].bit_length() + 1} bits, not {given!r}"
+            f"{what} is a whole number of {values[-1].bit_length() + 1} bits, not {shown(given)}"
         )
     return given

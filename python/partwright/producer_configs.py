@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 __all__ = ["Configs", "read_configs"]
 
@@ -27,7 +28,8 @@ def _number(least: int, values: range) -> Callable[[str, Any], int]:
         number = given
         if isinstance(given, str):
             try:
-                number = int(given.strip())
+                # Java's parseInt knows no underscores.
+                number = None if "_" in given else int(given.strip())
             except ValueError:
                 number = None
         if type(number) is not int or number not in values or number < least:
@@ -140,8 +142,10 @@ def read_configs(given: Mapping[str, Any] | None) -> Configs:
         partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not -1
     """  # noqa: E501 - the error's sentence is one line
     known = {one.metadata["key"]: one for one in fields(Configs)}
+    if given is not None and not isinstance(given, Mapping):
+        raise PartwrightError(f"configs are Kafka's keys and their values, not {_shown(given)}")
     found = {}
-    for key, value in dict(given or {}).items():
+    for key, value in (given or {}).items():
         one = known.get(key)
         if one is not None:
             found[one.name] = one.metadata["read"](key, value)
@@ -154,5 +158,8 @@ def read_configs(given: Mapping[str, Any] | None) -> Configs:
 
 
 def _shown(given: Any) -> str:  # noqa: ANN401 - whatever it is
-    text = repr(given)
+    try:
+        text = repr(given)
+    except ValueError:  # a number of more digits than Python writes
+        return f"a {type(given).__name__}"
     return text if len(text) <= _SHOWN else f"a {type(given).__name__}"

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._arrow import as_column
+from partwright.cluster_parts import shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
 from partwright.hashing import encode
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.producer_configs import Configs
 
-__all__ = ["Batch", "Records", "Row", "moved"]
+__all__ = ["Batch", "Records", "Row", "moved", "network"]
 
 _PLAIN = ("utf8", "bytes", "java:string", None)
 
@@ -53,6 +54,10 @@ class Records:
         there = self._reader.schema.names
         self._found = {}
         for what, name in names.items():
+            if not isinstance(name, str):
+                raise PartwrightError(
+                    f"the column of each record's {what} is named by text, not {shown(name)}"
+                )
             if name in there or name != what:
                 self._found[what] = find_column("the table", there, name)
         if topic is None and "topic" in there:
@@ -86,33 +91,56 @@ class Records:
 def _reader(records: Any, key: str, key_type: str | None) -> pa.RecordBatchReader:  # noqa: ANN401 - a table of any library
     if isinstance(records, Mapping):
         columns = {name: _column(name, column, key, key_type) for name, column in records.items()}
-        records = _made(records, lambda: pa.table(columns))
+        records = _made("a dict", lambda: pa.table(columns))
     if isinstance(records, pa.RecordBatch):
         records = pa.Table.from_batches([records])
     if not hasattr(records, "__arrow_c_stream__"):
         raise PartwrightError(
             f"a {type(records).__name__} is no table of records: pass an Arrow table or a dict of columns"
         )
-    return _made(records, lambda: pa.RecordBatchReader.from_stream(records))
+    for data_type in getattr(records, "dtypes", ()):
+        _refuse_objects(data_type)
+    return _made(f"a {type(records).__name__}", lambda: pa.RecordBatchReader.from_stream(records))
 
 
 def _column(name: object, column: Any, key: str, key_type: str | None) -> Any:  # noqa: ANN401 - of any library
+    if not isinstance(name, str):
+        raise PartwrightError(f"a column is named by text, not {shown(name)}")
     if name == key:
         column = as_column(column, key_type)
+    if isinstance(column, (list, tuple)):
+        # Arrow's stack ends where a list holds itself.
+        row = next(
+            (row for row, each in enumerate(column) if isinstance(each, (list, tuple, dict, set))), None
+        )
+        if row is not None:
+            held = type(column[row]).__name__
+            raise PartwrightError(f"row {row}: a {held} is no value of a record, in the column {name!r}")
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
+    _refuse_objects(getattr(column, "dtype", None))
     return _made(
-        column,
+        f"the column {name!r} (a {type(column).__name__})",
         lambda: pa.chunked_array(column) if hasattr(column, "__arrow_c_stream__") else pa.array(column),
     )
 
 
-def _made(given: Any, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - the same
+def _refuse_objects(data_type: Any) -> None:  # noqa: ANN401 - of any library
+    if str(data_type) == "Object":
+        # What polars puts into its capsule is the objects' addresses.
+        raise PartwrightError(
+            "a polars column of Python objects has no values of records: cast it to text or binary"
+        )
+
+
+def _made(what: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - the same
+    """What is made of what a caller passes, whose own code may raise anything."""
     try:
         return make()
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        said = str(error).splitlines()[0]
-        raise PartwrightError(f"a {type(given).__name__} makes no table of records: {said}") from None
+    except (PartwrightError, MemoryError):
+        raise
+    except Exception as error:
+        raise PartwrightError(f"{what} makes no table of records: {told(error)}") from error
 
 
 class Row(NamedTuple):
@@ -170,10 +198,8 @@ class Batch:
 
     def topic_names(self) -> list[str]:
         """The topic of each record."""
-        if self._topic is not None:
-            return [self._topic] * self._rows
-        names = list(self._places)
-        return [names[place] for place in self.topics.to_pylist()]
+        names, places = list(self._places), self.topics
+        return names[:1] * self._rows if places is None else [names[place] for place in places.to_pylist()]
 
     def rows(self, key_type: str | None) -> Iterator[Row]:
         """The records one after the other, as a partitioner of one's own gets them."""
@@ -226,7 +252,7 @@ class Batch:
             PartwrightError: Values are neither text nor binary; a size is negative.
         """
         if "size" in self._columns:
-            sizes = self._numbers("size", pa.int32())
+            sizes: Any = self._numbers("size", pa.int32())
             row = _first(pc.less(sizes, 0))
             if row >= 0:
                 raise PartwrightError(f"row {row}: a value has 0 bytes or more, not {sizes[row]}")
@@ -255,7 +281,7 @@ class Batch:
         networks = []
         for place, text in enumerate(named.dictionary.to_pylist()):
             try:
-                networks.append(_network(text, configs))
+                networks.append(network(text, configs))
             except PartwrightError as error:
                 raise PartwrightError(f"row {_first(pc.equal(named.indices, place))}: {error}") from None
         return pc.take(pa.array(networks, pa.binary()), named.indices)
@@ -307,11 +333,15 @@ class Batch:
             ) from None
 
 
-def _network(text: str, configs: Configs) -> bytes:
-    """The bytes of an address, of which only so many bits count."""
+def network(text: Any, configs: Configs) -> bytes:  # noqa: ANN401 - what is checked here
+    """The bytes of an address, of which only so many bits count.
+
+    Raises:
+        PartwrightError: It is no address.
+    """
     try:
         address = ipaddress.ip_address(text.strip())
-    except ValueError:
+    except (AttributeError, ValueError):
         raise PartwrightError(f"{text!r} is no IP address, as field.type address asks for") from None
     prefix = configs.field_prefix_ipv4 if address.version == 4 else configs.field_prefix_ipv6  # noqa: PLR2004
     return ipaddress.ip_network((address.packed, prefix), strict=False).network_address.packed

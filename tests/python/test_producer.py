@@ -271,6 +271,14 @@ def test_field_goes_by_a_value_or_by_a_network() -> None:
         "field", {"field": ["2001:db8::1", "2001:db8::2"]}, configs={**configs, "field.prefix.ipv6": 64}
     )
     assert six == [pw.partition_for_key(bytes.fromhex("20010db8") + bytes(12), 3)] * 2
+    one = pw.Producer({"orders": 7}, "field", configs=configs)
+    assert [one.partition("orders", address) for address in addresses] == found
+    with pytest.raises(pw.PartwrightError, match="5 is no IP address"):
+        one.partition("orders", 5)
+    numbers = pw.Producer({"orders": 7}, "field", key_type="java:long")
+    want = [pw.partition_for_key(number, 7, key_type="java:long") for number in range(9)]
+    assert numbers.place({"field": list(range(9))}).to_pylist() == want
+    assert [numbers.partition("orders", number) for number in range(9)] == want
     with pytest.raises(pw.PartwrightError, match=r"'10\.1\.2' is no IP address"):
         placed("field", {"field": ["10.1.2"]}, configs=configs)
     with pytest.raises(pw.PartwrightError, match=r"row 1: .* its field is null"):
@@ -501,6 +509,16 @@ class Told:
         self.said.append("closed")
 
 
+class Odd:
+    """A number that is none."""
+
+    def __index__(self) -> int:
+        raise RuntimeError("odd")
+
+    def __repr__(self) -> str:
+        return "odd"
+
+
 class ByBatch:
     """All go to the last but one."""
 
@@ -557,6 +575,12 @@ def test_ones_own_class_is_found_by_its_path(tmp_path: Path, monkeypatch: pytest
         (-1, "row 0: Wrong gives the partition -1, and topic 'orders' has 0 to 2"),
         (None, "row 0: Wrong gives the partition None, and topic 'orders' has 0 to 2"),
         (True, "row 0: Wrong gives the partition True, and topic 'orders' has 0 to 2"),
+        pytest.param(
+            10**5000,
+            "row 0: Wrong gives the partition a value of type int, and topic 'orders' has 0 to 2",
+            id="huge",
+        ),
+        (Odd(), "row 0: Wrong gives the partition odd, and topic 'orders' has 0 to 2"),
         (ValueError("no\nway"), "row 0: Wrong.partition raised ValueError: no"),
     ],
 )
@@ -591,12 +615,30 @@ def test_ones_own_answer_is_checked(answer: Any, sentence: str) -> None:
         ({"seed": True}, "the seed is a whole number of 64 bits, not True"),
         ({"draws": [2**31]}, "a draw is a whole number of 32 bits, not 2147483648"),
         ({"counters": {"order": 1}}, "order"),
+        ({"strategy": b"sticky"}, "bytes is no partitioner"),
+        ({"strategy": "builtins.str"}, "str is no partitioner"),
+        ({"configs": 5}, "configs are Kafka's keys and their values, not 5"),
+        ({"configs": {"batch.size": 10**5000}}, "batch.size is a whole number from 0 to 2147483647, not a int"),
+        ({"configs": {"batch.size": "1_000"}}, "batch.size is a whole number from 0 to 2147483647, not '1_000'"),
+        ({"seed": 10**5000}, "the seed is a whole number of 64 bits, not a value of type int"),
+        ({"draws": 5}, "draws: a list is needed, not 5"),
+        ({"counters": [1]}, "counters are numbers by topic, not"),
+        ({"strategy": "leader", "leader": "eu"}, "leader= says which brokers the strategy leader wants: 'eu'"),
+        ({"strategy": "sticky", "leader": bool}, "leader= says which brokers .* does not for sticky@4.4"),
+        ({"strategy": "leader", "leader": len}, "leader of broker 0 raised TypeError"),
     ],
 )  # fmt: skip
 def test_a_wrong_producer_is_one_sentence(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(pw.PartwrightError, match=sentence) as refused:
         pw.Producer(THREE, **options)
     assert "\n" not in str(refused.value)
+
+
+class Broken:
+    """A table that cannot be read."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        raise KeyError("broken")
 
 
 @pytest.mark.parametrize(
@@ -622,12 +664,82 @@ def test_a_wrong_producer_is_one_sentence(options: dict[str, Any], sentence: str
         ({"size": [1], "time": pa.array([2**62], pa.timestamp("s"))}, "a time is no number of 64 bits"),
         ({"size": [1], "key": ["a", "b"]}, "makes no table of records"),
         ([1, 2], "a list is no table of records"),
+        ({"size": [2**70]}, "^the column 'size' .a list. makes no table of records: OverflowError"),
+        ({"size": [1, [1]]}, "^row 1: a list is no value of a record, in the column 'size'"),
+        ({5: [1]}, "a column is named by text, not 5"),
+        (Broken(), "a Broken makes no table of records: KeyError: 'broken'"),
+        ({"size": Broken()}, "the column 'size' .a Broken. makes no table of records: KeyError: 'broken'"),
     ],
 )
 def test_wrong_records_are_one_sentence(records: Any, sentence: str) -> None:
     with pytest.raises(pw.PartwrightError, match=sentence) as refused:
         pw.Producer(THREE).place(records)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda producer: producer.partition("orders", ["a"]), "a record has one key, not a list"),
+        (lambda producer: producer.partition("orders", time=2**63), "a time is a whole number of 64 bits"),
+        (
+            lambda producer: producer.partition("orders", time=1.5),
+            "a time is a whole number of 64 bits, not 1.5",
+        ),
+        (
+            lambda producer: producer.append("orders", 1, enable_switch=1),
+            "enable_switch is true or false, not 1",
+        ),
+        (lambda producer: producer.load_stats("orders", 5), "queue_sizes: a list is needed, not 5"),
+        (lambda producer: producer.load_stats("orders", [1], 5), "partition_ids: a list is needed, not 5"),
+        (lambda producer: producer.load_stats("orders", [1], [0], leader_racks=5), "leader_racks: a list"),
+        (lambda producer: producer.update(5), "topics has lists of partitions by name, not 5"),
+        (lambda producer: producer.place({"size": [1]}, key=5), "each record's key is named by text, not 5"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises(pw.PartwrightError, match=sentence) as refused:
+        call(pw.Producer(THREE))
+    assert "\n" not in str(refused.value)
+
+
+def test_python_objects_of_polars_are_refused_as_their_addresses_would_be_hashed() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"key": polars.Series([object()], dtype=polars.Object), "size": [1]})
+    for records in (frame, {"field": frame["key"]}):
+        with pytest.raises(pw.PartwrightError, match="a polars column of Python objects"):
+            pw.Producer(THREE, "field").place(records)
+
+
+def test_a_value_that_is_no_text_is_refused() -> None:
+    with pytest.raises(pw.PartwrightError, match=r"the value '\\ud800' is not UTF-8"):
+        pw.Producer(THREE, Wrong(0)).partition("orders", None, "\ud800")
+
+
+def test_ones_own_batch_is_checked_where_records_name_no_partition() -> None:
+    class Nulls:
+        def partitions(self, batch: pa.RecordBatch, _: Any) -> list[int | None]:
+            return [None if own is not None else 1 for own in batch.column("partition").to_pylist()]
+
+    assert placed(Nulls, {"partition": [2, None]}) == [2, 1]
+
+
+def test_ones_own_partitioner_is_closed_once() -> None:
+    class Closed:
+        times = 0
+
+        def partition(self, *_: Any) -> int:
+            return 0
+
+        def close(self) -> None:
+            Closed.times += 1
+            raise ValueError("closed")
+
+    producer = pw.Producer(THREE, Closed)
+    with pytest.raises(pw.PartwrightError, match=r"Closed\.close raised ValueError: closed"):
+        producer.close()
+    producer.close()
+    assert Closed.times == 1
 
 
 def test_draws_come_to_their_end() -> None:
