@@ -430,6 +430,22 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Cluster.from_kafka("localhost:1", "orders"),
         "topics is a list of names, not 'orders'",
     ),
+    "topics that are no list": (
+        lambda: Cluster.from_kafka("localhost:1", 5),  # type: ignore[arg-type]
+        "topics is a list of names, not 5",
+    ),
+    "a timeout that is no number": (
+        lambda: Cluster.from_kafka("localhost:1", timeout=float("nan")),
+        "the timeout is seconds, more than 0 and up to 86400, not nan",
+    ),
+    "a timeout of text": (
+        lambda: Cluster.from_kafka("localhost:1", timeout="5"),  # type: ignore[arg-type]
+        "the timeout is seconds, more than 0 and up to 86400, not '5'",
+    ),
+    "a timeout below 0": (
+        lambda: Cluster.from_kafka("localhost:1", timeout=-1),
+        "the timeout is seconds, more than 0 and up to 86400, not -1",
+    ),
     "no address": (
         lambda: Cluster.from_kafka("localhost"),
         "'localhost' is no address of a broker: say host:port",
@@ -443,6 +459,11 @@ def test_a_refusal_is_one_sentence(name: str) -> None:
     with pytest.raises(pw.PartwrightError) as refused:
         make()
     assert str(refused.value) == sentence
+
+
+def test_a_host_that_is_no_name_has_no_kafka() -> None:
+    with pytest.raises(pw.BrokerError, match=f"no Kafka answers at {'a' * 64}:1 .* is it running"):
+        Cluster.from_kafka(f"{'a' * 64}:1")
 
 
 @pytest.mark.parametrize("text", ["", "\udc00", "[" * 100_000, '{"topics": {"t": ' + "9" * 5000 + "}}"])

@@ -5,6 +5,7 @@ confluent-kafka is never imported here: its clients are known by what they are m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,7 +14,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.topics import admin_client, broker_errors, check_topic_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["live_cluster"]
 
@@ -23,6 +24,8 @@ _Told: TypeAlias = tuple[int, int, "Sequence[int]", "Sequence[int]", "Sequence[i
 # org.apache.kafka.common.internals.Topic.
 _INTERNAL = {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"}
 _UNKNOWN_TOPIC = 3
+# Seconds in a day.
+_LONGEST = 86_400
 
 
 def live_cluster(
@@ -38,6 +41,9 @@ def live_cluster(
         Cluster(1 broker; orders: 12 partitions)
     """
     names = None if topics is None else _names(topics)
+    # Neither a NaN nor what no socket takes.
+    if type(timeout) not in {int, float} or not 0 < timeout <= _LONGEST:
+        raise PartwrightError(f"the timeout is seconds, more than 0 and up to {_LONGEST}, not {timeout!r}")
     if isinstance(source, str):
         with admin_client(source, timeout) as admin:
             return _of_kafka_python(admin, names, f"at {source}")
@@ -60,7 +66,7 @@ def _of_client(source: Any, names: Sequence[str] | None, timeout: float) -> Clus
 
 
 def _names(topics: Iterable[str]) -> list[str]:
-    if isinstance(topics, (str, bytes)):
+    if isinstance(topics, (str, bytes)) or not isinstance(topics, Iterable):
         raise PartwrightError(f"topics is a list of names, not {topics!r}")
     names = list(topics)
     for name in names:

@@ -297,7 +297,7 @@ def _reachable(bootstrap: str, timeout: float) -> str:
             raise PartwrightError(f"{server!r} is no address of a broker: say host:port")
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout).close()
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a host that is no name at all
             why = error
         else:
             return server.strip()
