@@ -14,15 +14,17 @@ import re
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
 from partwright.cluster_parts import shown
 from partwright.errors import PartwrightError
 from partwright.own_code import called, imported
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    import pyarrow as pa
+    from partwright.producer_records import Batch, Row
 
 __all__ = ["OwnPartitioner", "is_path"]
 
@@ -140,6 +142,70 @@ class OwnPartitioner:
                 raise PartwrightError(f"row {row}: {error}") from None
         return found
 
+    def placed(
+        self,
+        batch: Batch,
+        records: Iterable[Row],
+        cluster: Cluster,
+        append: Callable[[str, Row, int, bool], bool],
+    ) -> pa.Array:
+        """The partitions of some records, asked for one by one or all at once, each put into its batch.
+
+        Args:
+            batch: The records.
+            records: The same one after the other.
+            cluster: The metadata.
+            append: Puts a record of a topic into its partition's batch, or into a new one if that is allowed; whether
+                it did.
+
+        Raises:
+            PartwrightError: With the row, a record that names no partition of its topic, or gets none.
+        """
+        topics, named = batch.topic_names(), batch.partitions()
+        explicit = [None] * len(batch) if named is None else named.to_pylist()
+        if self.is_told and batch.value_sizes() is None:
+            raise PartwrightError(
+                f"{self.name} is told of new batches, which records make by their bytes: give their values (value=) or "
+                "their sizes (size=)"
+            )
+        found: list[int] = []
+        try:
+            chosen = (
+                self.partitions(batch.records, topics, explicit, cluster) if self.is_by_batch else explicit
+            )
+            for topic, own, given, record in zip(topics, explicit, chosen, records, strict=True):
+                _check_named(own, topic, cluster)
+                found.append(self._appended(topic, given if own is None else own, record, cluster, append))
+        except PartwrightError as error:
+            said = str(error)
+            raise PartwrightError(said if said.startswith("row ") else f"row {len(found)}: {said}") from None
+        return pa.array(found, pa.int32())
+
+    def _appended(
+        self,
+        topic: str,
+        chosen: int | None,
+        record: Row,
+        cluster: Cluster,
+        append: Callable[[str, Row, int, bool], bool],
+    ) -> int:
+        """A record's partition, asked for once more where it would begin a batch."""
+
+        def asked() -> int:
+            if chosen is not None:
+                return chosen
+            return self.partition(
+                topic, record.key, record.key_bytes, record.value, record.value_bytes, cluster
+            )
+
+        partition = asked()
+        if not self.is_told or append(topic, record, partition, False):
+            return partition
+        self.on_new_batch(topic, cluster, partition)
+        partition = asked()
+        append(topic, record, partition, True)
+        return partition
+
     def on_new_batch(self, topic: str, cluster: Cluster, previous: int) -> None:
         """Tells it that a record would begin a batch.
 
@@ -172,3 +238,11 @@ class OwnPartitioner:
                 f"{self.name} gives the partition {shown(given)}, and topic {topic!r} has 0 to {count - 1}"
             )
         return number
+
+
+def _check_named(partition: int | None, topic: str, cluster: Cluster) -> None:
+    count = len(cluster.partitions(topic))
+    if partition is not None and not 0 <= partition < count:
+        raise PartwrightError(
+            f"the record names partition {partition}, and topic {topic!r} has {count} (from 0 on)"
+        )

@@ -153,7 +153,6 @@ class Producer:
         )
         for name, counter in (counters or {}).items():
             self._core.set_counter(self._place_of(name), _whole("a counter", counter, _INTS))
-
         if self._own is not None:
             self._own.configure(configs or {})
 
@@ -306,8 +305,7 @@ class Producer:
 
         Args:
             records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns.
-            Each
-                column below may be missing, but for those that the strategy goes by.
+                Each column below may be missing, but for those that the strategy goes by.
             topic: The records' topic; where it is None, the only one of the cluster, or the column `topic`.
             key: The column of keys, of any type that `partition_for_key` takes.
             partition: That of the partitions that records name, whole numbers; null where one names none.
@@ -321,9 +319,8 @@ class Producer:
             `key`.
 
         Raises:
-            PartwrightError: With the row, a record that Kafka's own producer refuses; a column that is
-            missing or of
-                another type. Records before that row may have been placed.
+            PartwrightError: With the row, a record that Kafka's own producer refuses; a column that is missing or
+                of another type. Records before that row may have been placed.
 
         Examples:
             >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
@@ -344,8 +341,12 @@ class Producer:
         row = 0
         for batch in given.batches():
             try:
-                own = self._own
-                chunks.append(self._placed(batch) if own is None else self._placed_by_own(own, batch))
+                if self._own is None:
+                    chunks.append(self._placed(batch))
+                else:
+                    chunks.append(
+                        self._own.placed(batch, batch.rows(self.key_type), self.cluster, self._append)
+                    )
             except PartwrightError as error:
                 raise type(error)(moved(str(error), row.__add__)) from None
             row += len(batch)
@@ -373,57 +374,10 @@ class Producer:
         there.setdefault("time", pa.nulls(len(batch), pa.int64()))
         return self._core.place(pa.StructArray.from_arrays(list(there.values()), list(there)))
 
-    def _placed_by_own(self, own: OwnPartitioner, batch: Batch) -> pa.Array:
-        """The partitions that somebody's own partitioner gives, record by record or all at once."""
-        topics, named = batch.topic_names(), batch.partitions()
-        explicit = [None] * len(batch) if named is None else named.to_pylist()
-        if own.is_told and batch.value_sizes() is None:
-            raise PartwrightError(
-                f"{own.name} is told of new batches, which records make by their bytes: give their values (value=) or "
-                "their sizes (size=)"
-            )
-        placed: list[int] = []
-        try:
-            all_at_once = (
-                own.partitions(batch.records, topics, explicit, self.cluster) if own.is_by_batch else explicit
-            )
-            for topic, its_own, given, record in zip(
-                topics, explicit, all_at_once, batch.rows(self.key_type), strict=True
-            ):
-                self._check_own(topic, its_own)
-                placed.append(self._appended(own, topic, given if its_own is None else its_own, record))
-        except PartwrightError as error:
-            said = str(error)
-            raise PartwrightError(said if said.startswith("row ") else f"row {len(placed)}: {said}") from None
-        return pa.array(placed, pa.int32())
-
-    def _check_own(self, topic: str, partition: int | None) -> None:
-        count = len(self.cluster.partitions(topic))
-        if partition is not None and not 0 <= partition < count:
-            raise PartwrightError(
-                f"the record names partition {partition}, and topic {topic!r} has {count} (from 0 on)"
-            )
-
-    def _appended(self, own: OwnPartitioner, topic: str, chosen: int | None, record: Row) -> int:
-        """A record's partition, asked for once more where it would begin a batch."""
-
-        def asked() -> int:
-            if chosen is not None:
-                return chosen
-            return own.partition(
-                topic, record.key, record.key_bytes, record.value, record.value_bytes, self.cluster
-            )
-
-        partition = asked()
-        if not own.is_told:
-            return partition
+    def _append(self, topic: str, record: Row, partition: int, begins: bool) -> bool:
+        """Appends a record to its partition's batch, or to a new one if that is allowed; whether it did."""
         sizes = (self._places[topic], record.key_size, record.value_size, record.time)
-        if self._core.append_record(sizes, partition, False):
-            return partition
-        own.on_new_batch(topic, self.cluster, partition)
-        partition = asked()
-        self._core.append_record(sizes, partition, True)
-        return partition
+        return self._core.append_record(sizes, partition, begins)
 
     def _keyed(self, batch: Batch) -> pa.Array | None:
         """The partition of each key, or field, by the number of its topic's partitions."""

@@ -313,7 +313,7 @@ ARROWS: dict[str, set[str]] = {
     "partition_assignor": set(),
     "own_code": {"errors"},
     "own_assignor": {"errors", "group", "own_code", "partition_assignor"},
-    "own_partitioner": {"cluster", "cluster_parts", "errors", "own_code"},
+    "own_partitioner": {"cluster", "cluster_parts", "errors", "own_code", "producer_records"},
     "assignment": {"_core", "group", "own_assignor", "threads", "topic_ids", "errors"},
     "comparison": {"assignment", "group", "errors"},
     "grouped": {"assignment", "group", "threads", "errors"},
