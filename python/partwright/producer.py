@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
@@ -357,6 +357,12 @@ class Producer:
         was_closed, self._is_closed = self._is_closed, True
         if self._own is not None and not was_closed:
             self._own.close()
+
+    def __reduce__(self) -> NoReturn:
+        # A copy would share what is kept, or begin anew.
+        raise PartwrightError(
+            "a producer keeps what its records have done and cannot be pickled or copied: make one where it is used"
+        )
 
     def __repr__(self) -> str:
         return f"Producer({self.strategy}; {self.cluster!r})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 from datetime import UTC, datetime
@@ -756,3 +757,9 @@ def test_a_batch_size_that_stops_kafka_is_refused() -> None:
 def test_a_cluster_and_its_producers_settings_survive_pickling() -> None:
     cluster = pickle.loads(pickle.dumps(UNLED))  # noqa: S301 - what it has just made
     assert placed("round-robin", {"key": [None] * 3}, cluster) == [0, 2, 0]
+
+
+def test_a_producer_is_neither_pickled_nor_copied() -> None:
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(pw.PartwrightError, match="cannot be pickled or copied"):
+            copied(pw.Producer(THREE))
