@@ -305,9 +305,8 @@ def test_each_member_of_a_real_group_gets_what_we_say(
     try:
         _tell(assignor, clients, broker, java)
     except AssertionError:
-        # A busy broker may assign twice while one joins, and a member sees the end alone: once more, in a new group.
-        if not str(assignor).startswith("server-"):
-            raise
+        # On a busy machine a broker may assign twice while one joins, and a client may miss its heartbeats: once
+        # more, in a new group. What we say wrongly is wrong there, too.
         _tell(assignor, clients, broker, java)
 
 
