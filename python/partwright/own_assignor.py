@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
 from partwright.group import Group  # noqa: TC001 - the example above makes one
-from partwright.own_code import called, imported
+from partwright.own_code import called, made
 from partwright.partition_assignor import (
     Cluster,
     ConsumerGroupMetadata,
@@ -80,12 +80,7 @@ class OwnAssignor:
         """
         if isinstance(given, OwnAssignor):
             return given
-        if isinstance(given, str):
-            given = imported("assignor", given)
-        if isinstance(given, type):
-            made = given
-            given = called(f"{made.__qualname__}()", made)
-        return cls(given)
+        return cls(made("assignor", given))
 
     def lists(self, group: Group) -> Any:  # noqa: ANN401 - a pyarrow.ListArray, as the core gives it
         """What it gives to each member.

@@ -11,7 +11,7 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["called", "imported", "told"]
+__all__ = ["called", "imported", "made", "told"]
 
 _T = TypeVar("_T")
 
@@ -45,6 +45,24 @@ def imported(what: str, path: str) -> Any:  # noqa: ANN401 - whatever stands the
         raise PartwrightError(
             f"the {what} {path!r} cannot be imported ({told(error)}): name module.Class of a module on Python's path"
         ) from error
+
+
+def made(what: str, given: Any) -> Any:  # noqa: ANN401 - whatever it is
+    """An object that is given as it is, as its class, or by the class's path.
+
+    Args:
+        what: What it is to be, for the sentence.
+        given: The object, its class, or the path.
+
+    Raises:
+        PartwrightError: It cannot be imported, or its class cannot be called without arguments.
+
+    Examples:
+        >>> made("encoder", "json.JSONEncoder").skipkeys
+        False
+    """
+    found = imported(what, given) if isinstance(given, str) else given
+    return called(f"{found.__qualname__}()", found) if isinstance(found, type) else found
 
 
 def called(name: str, call: Callable[[], _T]) -> _T:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
 from partwright.cluster_parts import shown
 from partwright.errors import PartwrightError
-from partwright.own_code import called, imported
+from partwright.own_code import called, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,12 +71,7 @@ class OwnPartitioner:
         Raises:
             PartwrightError: It cannot be imported or made, or is no partitioner.
         """
-        if isinstance(given, str):
-            given = imported("partitioner", given)
-        if isinstance(given, type):
-            made = given
-            given = called(f"{made.__qualname__}()", made)
-        return cls(given)
+        return cls(made("partitioner", given))
 
     def configure(self, configs: Mapping[str, Any]) -> None:
         """Hands the configuration over, if it wants any.
