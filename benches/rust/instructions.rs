@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int64Array, LargeStringArray, StringArray,
-    StringViewArray,
+    Array, ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, LargeStringArray,
+    StringArray, StringViewArray, StructArray,
 };
 use partwright_core::assignors::server::{self, Kind};
 use partwright_core::assignors::{Assignment, Assignor, Given, Lists, TopicId};
 use partwright_core::columnar;
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
+use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
 use serde_json::json;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -60,6 +61,8 @@ enum Case {
     Client(Assignor, Size, bool, Before),
     /// `true` where the first member lacks a topic.
     Server(Kind, Size, bool),
+    /// Records without a key, whose values have 50 to 149 bytes, by a strategy over 12 partitions.
+    Records(Strategy),
 }
 
 /// Topics, partitions of each, members.
@@ -69,7 +72,7 @@ const MANY: Size = (500, 2_000, 2_000);
 const HALVES: Size = (100, 200, 500);
 const BROKER: Size = (1_000, 500, 10_000);
 
-const CASES: [(&str, Case); 23] = {
+const CASES: [(&str, Case); 27] = {
     use Function::{Murmur2, Partition, Scalar};
     use Layout::{Dictionary, Fixed, LargeUtf8, Long, Utf8, Utf8View};
     const JAVA: Function = Partition("java");
@@ -102,6 +105,10 @@ const CASES: [(&str, Case); 23] = {
         ("server-uniform", Case::Server(Kind::Uniform, BROKER, false)),
         ("server-uniform: unequal", Case::Server(Kind::Uniform, BROKER, true)),
         ("server-range", Case::Server(Kind::Range, BROKER, false)),
+        ("records: sticky", Case::Records(Strategy::Sticky44)),
+        ("records: sticky@2.4", Case::Records(Strategy::Sticky24)),
+        ("records: round-robin", Case::Records(Strategy::RoundRobin)),
+        ("records: round-robin@2.8", Case::Records(Strategy::RoundRobin28)),
     ]
 };
 #[expect(clippy::print_stdout, reason = "it is what tools/instructions.py reads")]
@@ -117,6 +124,7 @@ fn main() -> Outcome {
             ("partition", partitions(size), client(assignor, size, halves, before))
         }
         Case::Server(kind, size, odd) => ("partition", partitions(size), broker(kind, size, odd)),
+        Case::Records(strategy) => ("row", ROWS, records(strategy)),
     };
     let sum = sum.map_err(|error| format!("{name}: {error}"))?;
     println!("{}", json!({"unit": unit, "count": count, "sum": sum, "features": features()}));
@@ -273,6 +281,17 @@ fn broker(kind: Kind, size: Size, odd: bool) -> Outcome<i64> {
     let mut found = None;
     counted(&mut || found = Some(server::assign(kind, black_box(&group))));
     Ok(sum(&found.ok_or("nothing was counted")??))
+}
+
+fn records(strategy: Strategy) -> Outcome<i64> {
+    let partitions: Vec<_> = (0..12).map(|id| Partition { id, available: true, near: false }).collect();
+    let topics = vec![Topic::new("orders", &partitions)?];
+    let mut producer = Producer::new(strategy, Settings::new(), topics, Draws::seeded(12))?;
+    let sizes: Int32Array = (0..ROWS).map(|row| i32::try_from(50 + word(row, 0) % 100).ok()).collect();
+    let records = StructArray::try_from(vec![("value_size", Arc::new(sizes) as ArrayRef)])?;
+    let mut found = None;
+    counted(&mut || found = Some(columnar::place(&mut producer, black_box(&records))));
+    Ok(found.ok_or("nothing was counted")??.iter().flatten().map(i64::from).sum())
 }
 
 /// A number in which every place counts.

@@ -30,6 +30,12 @@ Records without a key go by a strategy, of any version of Kafka:
     >>> producer.place({"key": ["TT0124", None, None]}).to_pylist()
     [0, 1, 2]
 
+What becomes of them until brokers acknowledge them, batch by batch, before a producer runs:
+
+    >>> records = {"time": [0] * 9, "size": [100] * 9}
+    >>> pw.batching.compare(records, {"orders": 3}, ["round-robin", "sticky"]).column("batches").to_pylist()
+    [3, 1]
+
 And who of a consumer group reads what, as Kafka's own assignors say:
 
     >>> pw.assign({"orders": 3}, {"c1": ["orders"], "c2": ["orders"]}, "sticky").to_dict()
@@ -48,6 +54,7 @@ from partwright.contract import check_contract, contract
 from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
+    from partwright import batching
     from partwright.assignment import assign
     from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.cluster import Cluster
@@ -66,6 +73,7 @@ __all__ = [
     "assign",
     "assign_groups",
     "assignment_strategy",
+    "batching",
     "check_contract",
     "clients",
     "contract",
@@ -96,10 +104,12 @@ if not TYPE_CHECKING:
     }
 
     def __getattr__(name: str) -> object:
-        if name not in _OF_COLUMNS:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415
 
+        if name == "batching":
+            return import_module("partwright.batching")
+        if name not in _OF_COLUMNS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = getattr(import_module(_OF_COLUMNS[name]), name)
         return globals()[name]
 

@@ -158,8 +158,8 @@ def known(part: Broker | Partition) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name == "leader" or value not in (None, [])}
 
 
-def object_fields(given: Any, what: str, names: Sequence[str], needs: str) -> dict[str, Any]:  # noqa: ANN401
-    """An object's fields, if it has only those that there are, and the one that it needs.
+def object_fields(given: Any, what: str, names: Sequence[str], needs: str | None) -> dict[str, Any]:  # noqa: ANN401
+    """An object's fields, if it has only those that there are, and the one that it needs, if any.
 
     Examples:
         >>> object_fields({"id": 0, "rak": "a"}, "a broker", ["id", "rack"], "id")
@@ -167,13 +167,14 @@ def object_fields(given: Any, what: str, names: Sequence[str], needs: str) -> di
         partwright.errors.PartwrightError: a broker has no field 'rak': did you mean 'rack'? There are id and rack
     """
     if not isinstance(given, Mapping):
-        raise PartwrightError(f"{what} is an object with {needs}, not {shown(given)}")
+        having = f" with {needs}" if needs is not None else ""
+        raise PartwrightError(f"{what} is an object{having}, not {shown(given)}")
     for name in given:
         if name not in names:
             raise PartwrightError(
                 f"{what} has no field {shown(name)}: {_meant(name, names)}here are {_and(names)}"
             )
-    if needs not in given:
+    if needs is not None and needs not in given:
         raise PartwrightError(f"{what} has no {needs}: name it")
     return dict(given)
 

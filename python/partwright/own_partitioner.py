@@ -52,7 +52,7 @@ class OwnPartitioner:
     """
 
     def __init__(self, partitioner: Any) -> None:  # noqa: ANN401 - what is checked here
-        self._partitioner = partitioner
+        self.partitioner = partitioner
         self.name = type(partitioner).__qualname__
         self.is_by_batch = callable(getattr(partitioner, "partitions", None))
         self.is_told = callable(getattr(partitioner, "on_new_batch", None))
@@ -101,7 +101,7 @@ class OwnPartitioner:
             )
         given = called(
             f"{self.name}.partition",
-            lambda: self._partitioner.partition(topic, key, key_bytes, value, value_bytes, cluster),
+            lambda: self.partitioner.partition(topic, key, key_bytes, value, value_bytes, cluster),
         )
         return self._checked(given, topic, cluster)
 
@@ -119,7 +119,7 @@ class OwnPartitioner:
         Raises:
             PartwrightError: Its code raises, or a row has no partition of its topic.
         """
-        given = called(f"{self.name}.partitions", lambda: self._partitioner.partitions(batch, cluster))
+        given = called(f"{self.name}.partitions", lambda: self.partitioner.partitions(batch, cluster))
         listed = called(
             f"{self.name}.partitions",
             lambda: given.to_pylist() if hasattr(given, "to_pylist") else list(given),
@@ -169,12 +169,28 @@ class OwnPartitioner:
                 self.partitions(batch.records, topics, explicit, cluster) if self.is_by_batch else explicit
             )
             for topic, own, given, record in zip(topics, explicit, chosen, records, strict=True):
-                _check_named(own, topic, cluster)
-                found.append(self._appended(topic, given if own is None else own, record, cluster, append))
+                fixed = given if own is None else own
+                found.append(self.placed_record(topic, fixed, record, cluster, append))
         except PartwrightError as error:
             said = str(error)
             raise PartwrightError(said if said.startswith("row ") else f"row {len(found)}: {said}") from None
         return pa.array(found, pa.int32())
+
+    def placed_record(
+        self,
+        topic: str,
+        own: int | None,
+        record: Row,
+        cluster: Cluster,
+        append: Callable[[str, Row, int, bool], bool],
+    ) -> int:
+        """The partition of one record, which is put into its batch; see `placed`.
+
+        Raises:
+            PartwrightError: The record names no partition of its topic, or gets none.
+        """
+        _check_named(own, topic, cluster)
+        return self._appended(topic, own, record, cluster, append)
 
     def _appended(
         self,
@@ -218,7 +234,7 @@ class OwnPartitioner:
         self._tell("close")
 
     def _tell(self, name: str, *arguments: Any) -> None:  # noqa: ANN401 - the method's own
-        method = getattr(self._partitioner, name, None)
+        method = getattr(self.partitioner, name, None)
         if callable(method):
             called(f"{self.name}.{name}", lambda: method(*arguments))
 

@@ -18,18 +18,18 @@ from partwright import _core
 from partwright.cluster import Cluster
 from partwright.cluster_parts import listed, shown
 from partwright.errors import KeyTypeError, PartwrightError
-from partwright.hashing import encode, partition_for_key
+from partwright.hashing import encode
 from partwright.leaders import is_near
 from partwright.own_code import called
 from partwright.own_partitioner import OwnPartitioner, is_path
-from partwright.producer_configs import Configs, read_configs
-from partwright.producer_records import Records, moved, network
+from partwright.producer_configs import Configs, linger, read_configs
+from partwright.producer_records import Records, Row, moved, network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from partwright.cluster import Broker
-    from partwright.producer_records import Batch, Row
+    from partwright.producer_records import Batch
 
 __all__ = ["Producer", "strategies"]
 
@@ -146,7 +146,7 @@ class Producer:
         self._core = _core.Producer(
             known,
             client,
-            _settings(self.configs, _linger(self.configs, self.strategy) if lingers else None),
+            _settings(self.configs, linger(self.configs, self.strategy) if lingers else None),
             topics,
             whole,
             _whole("the seed", seed, _LONGS),
@@ -160,6 +160,29 @@ class Producer:
     def counts_bytes(self) -> bool:
         """Whether the choice hangs on the records' bytes, so that `place` needs their values or sizes."""
         return self._counts_bytes if self._own is None else self._own.is_told
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it goes by new batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9)."""
+        return self._own.is_told if self._own is not None else self._counts_bytes and not self._is_built_in
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether the choice may hang on what the values are, not on their sizes alone: a partitioner of one's own."""
+        return self._own is not None
+
+    @property
+    def takes_keyed(self) -> bool:
+        """Whether it chooses for records with keys too, so that equal keys may be in several partitions."""
+        return self._own is not None or self._takes_keyed or (self._is_built_in and self.configs.ignore_keys)
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether a record's partition may hang on the records before it."""
+        stateless = self.strategy == "key" or (
+            self.strategy in {"explicit", "field"} and self.configs.otherwise == "error"
+        )
+        return self._own is not None or not stateless
 
     @property
     def drawn(self) -> int:
@@ -194,6 +217,44 @@ class Producer:
         if self._own is not None:
             return self._own.partition(topic, key, data, value, _value_bytes(value), self.cluster)
         return self._core.partition(self._place_of(topic), data, _whole("a time", time, _LONGS))
+
+    def place_record(
+        self,
+        topic: str,
+        key: Any = None,  # noqa: ANN401 - any key
+        value: str | bytes | None = None,
+        *,
+        partition: int | None = None,
+        time: int = 0,
+    ) -> int | None:
+        """Where one record goes, which is put into its batch: what `place` says of a table with this row alone.
+
+        Args:
+            topic: The record's topic.
+            key: Its key, as for `partition`.
+            value: Its value, text or bytes, of which the size counts.
+            partition: The partition that it names itself.
+            time: When it is sent, in milliseconds; where all records have the same, nothing lingers.
+
+        Returns:
+            The partition; None for a record without a key under the strategy `key`.
+
+        Raises:
+            PartwrightError: As for `partition`; the record names no partition of its topic.
+
+        Examples:
+            >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
+            >>> [producer.place_record("orders", value=b"x" * 100) for _ in range(6)]
+            [1, 0, 2, 1, 0, 2]
+        """
+        self._refuse_closed()
+        own = None if partition is None else _whole("a partition", partition, _INTS)
+        at, data, value_bytes = _whole("a time", time, _LONGS), self._key_bytes(key), _value_bytes(value)
+        size = -1 if value_bytes is None else _size(value_bytes)
+        if self._own is not None:
+            row = Row(key, data, value, value_bytes, size, at)
+            return self._own.placed_record(topic, own, row, self.cluster, self._append)
+        return self._core.place_record(self._place_of(topic), own, data, size, at)
 
     def on_new_batch(self, topic: str, previous: int) -> None:
         """A record of partition `previous` would begin a batch (`Partitioner.onNewBatch`).
@@ -380,6 +441,10 @@ class Producer:
         there.setdefault("time", pa.nulls(len(batch), pa.int64()))
         return self._core.place(pa.StructArray.from_arrays(list(there.values()), list(there)))
 
+    @property
+    def _is_built_in(self) -> bool:
+        return self.strategy in {"sticky@3.3", "sticky@4.4"}
+
     def _append(self, topic: str, record: Row, partition: int, begins: bool) -> bool:
         """Appends a record to its partition's batch, or to a new one if that is allowed; whether it did."""
         sizes = (self._places[topic], record.key_size, record.value_size, record.time)
@@ -388,14 +453,13 @@ class Producer:
     def _keyed(self, batch: Batch) -> pa.Array | None:
         """The partition of each key, or field, by the number of its topic's partitions."""
         is_field = self.strategy == "field"
-        is_built_in = self.strategy in {"sticky@3.3", "sticky@4.4"}
         if (
             self._takes_keyed
             and not is_field
             and not (self.strategy == "leader" and self.configs.leader_among == "key")
         ):
             return None
-        if is_built_in and self.configs.ignore_keys:
+        if self._is_built_in and self.configs.ignore_keys:
             return None
         keys = batch.field(self.configs) if is_field else batch.keys()
         if keys is None:
@@ -406,7 +470,7 @@ class Producer:
             return None
         key_type = "bytes" if is_field and self.configs.field_type == "address" else self.key_type
         return batch.by_topic(
-            keys, lambda some, n: partition_for_key(some, n, self.client, key_type), self.cluster
+            keys, lambda some, n: self._core.partition_for_key(some, n, key_type), self.cluster
         )
 
     def _sizes(self, batch: Batch) -> dict[str, pa.Array | None]:
@@ -467,6 +531,12 @@ def _value_bytes(value: Any) -> Any:  # noqa: ANN401 - whatever the partitioner 
         raise PartwrightError(f"the value {shown(value)} is not UTF-8: give its bytes") from None
 
 
+def _size(value: Any) -> int:  # noqa: ANN401 - whatever the caller passed
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise PartwrightError(f"a record's value is text or bytes, not {shown(value)}")
+    return memoryview(value).nbytes
+
+
 def _settings(configs: Configs, linger_ms: int | None) -> dict[str, Any]:
     return {
         "batch_size": configs.batch_size,
@@ -478,13 +548,6 @@ def _settings(configs: Configs, linger_ms: int | None) -> dict[str, Any]:
         "among": configs.leader_among,
         "otherwise": configs.otherwise,
     }
-
-
-def _linger(configs: Configs, strategy: str) -> int:
-    """`linger.ms`: Kafka's default is 5 since 4.0, and was 0 before."""
-    if configs.linger_ms is not None:
-        return configs.linger_ms
-    return 5 if strategy == "sticky@4.4" else 0
 
 
 def _whole(what: str, given: Any, values: range) -> int:  # noqa: ANN401 - what is checked here

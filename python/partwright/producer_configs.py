@@ -16,10 +16,11 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Configs", "read_configs"]
+__all__ = ["Configs", "keys", "linger", "read_configs", "settings_of"]
 
 _INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
 _SHOWN = 60
+_OF_KAFKA_4 = ("sticky@4.4", "round-robin", "random")
 _NEAR = 0.8
 
 
@@ -82,6 +83,9 @@ class Configs:
         availability_timeout_ms: `partitioner.availability.timeout.ms`.
         rack_aware: `partitioner.rack.aware`.
         client_rack: `client.rack`.
+        max_request_size: `max.request.size` in bytes, which matters to batches alone, as the next two.
+        max_in_flight: `max.in.flight.requests.per.connection`.
+        retry_backoff_ms: `retry.backoff.ms`.
         refresh_ms: `topic.metadata.refresh.interval.ms` of Kafka 0.8; below 0 is never.
         partitioner_class: `partitioner.class`, which names a strategy.
         random_available: `random.available`: whether `random` draws from the partitions with a leader alone.
@@ -104,6 +108,9 @@ class Configs:
     availability_timeout_ms: int = _config("partitioner.availability.timeout.ms", 0, _number(0, _LONG))
     rack_aware: bool = _config("partitioner.rack.aware", default=False, read=_flag)
     client_rack: str | None = _config("client.rack", "", _text)
+    max_request_size: int = _config("max.request.size", 1_048_576, _number(0, _INT))
+    max_in_flight: int = _config("max.in.flight.requests.per.connection", 5, _number(1, _INT))
+    retry_backoff_ms: int = _config("retry.backoff.ms", 100, _number(0, _LONG))
     refresh_ms: int = _config("topic.metadata.refresh.interval.ms", 600_000, _number(_INT[0], _INT))
     partitioner_class: str | None = _config("partitioner.class", None, _text)
     random_available: bool = _config("random.available", default=False, read=_flag)
@@ -115,6 +122,44 @@ class Configs:
     field_prefix_ipv4: int = _config("field.prefix.ipv4", 32, _number(0, range(33)))
     field_prefix_ipv6: int = _config("field.prefix.ipv6", 128, _number(0, range(129)))
     otherwise: str = _config("otherwise", "error", _one_of("error", "round-robin", "random"))
+
+
+def keys() -> list[str]:
+    """Kafka's keys of which something is known here.
+
+    Examples:
+        >>> keys()[:2]
+        ['batch.size', 'linger.ms']
+    """
+    return [one.metadata["key"] for one in fields(Configs)]
+
+
+def linger(configs: Configs, strategy: str) -> int:
+    """`linger.ms`: Kafka's default is 5 since 4.0, and was 0 before.
+
+    Examples:
+        >>> linger(Configs(), "sticky@4.4"), linger(Configs(), "sticky@2.4")
+        (5, 0)
+    """
+    if configs.linger_ms is not None:
+        return configs.linger_ms
+    return 5 if strategy in _OF_KAFKA_4 else 0
+
+
+def settings_of(configs: Configs, strategy: str) -> dict[str, Any]:
+    """What decides over batches, by the names of the core."""
+    return {
+        "batch_size": configs.batch_size,
+        "linger_ms": linger(configs, strategy),
+        "max_request_size": configs.max_request_size,
+        "max_in_flight": configs.max_in_flight,
+        "retry_backoff_ms": configs.retry_backoff_ms,
+        "ignore_keys": configs.ignore_keys,
+        "adaptive": configs.adaptive,
+        "availability_timeout_ms": configs.availability_timeout_ms,
+        "rack_aware": configs.rack_aware,
+        "client_rack": configs.client_rack or "",
+    }
 
 
 def read_configs(given: Mapping[str, Any] | None) -> Configs:

@@ -40,7 +40,7 @@ def module_functions() -> dict[str, Any]:
 
 def test_the_stub_and_the_extension_module_name_the_same_functions() -> None:
     assert {"murmur2", "partition_for_key", "encode"} <= set(stub_functions())
-    assert stub_classes() == {"Producer"}
+    assert stub_classes() == {"Batching", "Producer"}
     assert {*stub_functions(), *stub_classes()} == set(module_functions()) == set(_core.__all__)
     (named,) = [
         ast.literal_eval(node.value)
@@ -199,6 +199,7 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
             "counters=None, lingers=True, leader=None)"
         ),
         pw.Producer.partition: "(self, topic, key=None, value=None, *, time=0)",
+        pw.Producer.place_record: "(self, topic, key=None, value=None, *, partition=None, time=0)",
         pw.Producer.on_new_batch: "(self, topic, previous)",
         pw.Producer.next_partition: "(self, topic, previous=-1)",
         pw.Producer.append: "(self, topic, produced, *, enable_switch=True)",
@@ -215,9 +216,29 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
     }
     assert {function: plain(function) for function in promised} == promised
     public = {name for name in vars(pw.Producer) if not name.startswith("_")}
-    assert public == {"counts_bytes", "drawn"} | {
+    assert public == {"counts_bytes", "drawn", "is_told", "keeps_state", "takes_keyed", "takes_values"} | {
         function.__name__ for function in promised if inspect.isfunction(function)
     } - {"strategies"}
+
+
+def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
+    """Batches before a producer runs: one strategy with all its tables, several with a row each, a scenario of JSON."""
+    columns = "client='java', key_type=None, key='key', partition='partition', value='value', size='size', time='time')"
+    of_all = "configs=None, topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, "
+    promised = {
+        pw.batching.simulate: (
+            f"(records, cluster, strategy='sticky', *, {of_all}failed_requests=(), seed=0, draws=None, {columns}"
+        ),
+        pw.batching.compare: f"(records, cluster, strategies, *, {of_all}seed=0, {columns}",
+        pw.batching.tune: (
+            "(records, cluster, strategies=('sticky',), *, batch_sizes=(4096, 16384, 32768, 65536, 131072), "
+            "lingers_ms=(0, 5, 10, 20, 50, 100), at_most_ms=None, configs=None, **options)"
+        ),
+        pw.batching.Tuning: "(settings, default, recommended, reason)",
+        pw.batching.replay: "(scenario)",
+        pw.batching.Simulation: "(records, batches, requests, switches, summary)",
+    }
+    assert {function: plain(function) for function in promised} == promised
 
 
 def test_a_noun_has_one_name_at_every_layer() -> None:

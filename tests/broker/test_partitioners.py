@@ -100,6 +100,120 @@ def test_kafka_python_moves_on_at_a_new_batch(broker: EmbeddedKafka, topic: str)
     assert set(partitions) == set(range(N))
 
 
+# So that no batch lingers out in the time that a test takes, of whatever length.
+STRATEGY = {"batch.size": 400, "linger.ms": 10**9}
+RECORDS = [(KEYS[at % 40] if at % 5 == 0 else None, b"v" * (at % 70)) for at in range(400)]
+
+
+def by_a_producer(broker: EmbeddedKafka, topic: str, strategy: str) -> list[int | None]:
+    """Where a `Producer` puts the same records, by the metadata of the same broker."""
+    cluster = pw.Cluster.from_kafka(broker.bootstrap_servers, [topic]).in_metadata_order()
+    producer = pw.Producer(cluster, strategy, configs=STRATEGY, seed=6)
+    return [producer.place_record(topic, key, value) for key, value in RECORDS]
+
+
+@pytest.mark.parametrize("strategy", ["sticky", "round-robin", "random", "default@2.3", "old-null-key"])
+def test_kafka_python_by_a_strategy(broker: EmbeddedKafka, topic: str, strategy: str) -> None:
+    from kafka import KafkaProducer
+
+    partitioner = KafkaPythonPartitioner(strategy=strategy, configs=STRATEGY, seed=6)
+    # Its batches are others than Java's would be: records are asked about again, and must not count twice.
+    producer = KafkaProducer(
+        bootstrap_servers=broker.bootstrap_servers, partitioner=partitioner, batch_size=300, linger_ms=20
+    )
+    try:
+        sent = [producer.send(topic, key=key, value=value) for key, value in RECORDS]
+        named = producer.send(topic, value=b"v", partition=5).get(timeout=30).partition
+        assert named == 5
+        placed = [record.get(timeout=30).partition for record in sent]
+    finally:
+        producer.close()
+    assert placed == by_a_producer(broker, topic, strategy)
+    # Records without a key stay where they are under old-null-key.
+    assert set(placed) == set(range(N)) or strategy == "old-null-key"
+
+
+def test_kafka_python_tells_a_strategy_of_its_batches(broker: EmbeddedKafka, topic: str) -> None:
+    from kafka import KafkaProducer
+
+    told: list[int] = []
+
+    class Watched(KafkaPythonPartitioner):
+        def on_new_batch(self, topic: str, cluster: Any, prev_partition: int) -> None:
+            told.append(prev_partition)
+            super().on_new_batch(topic, cluster, prev_partition)
+
+    producer = KafkaProducer(
+        bootstrap_servers=broker.bootstrap_servers,
+        partitioner=Watched(strategy="sticky@2.4", seed=6),
+        batch_size=400,
+        linger_ms=1000,
+    )
+    try:
+        sent = [producer.send(topic, value=b"v" * 50) for _ in range(200)]
+        partitions = [record.get(timeout=30).partition for record in sent]
+    finally:
+        producer.close()
+    # Each batch goes elsewhere than the one before, and the record that began it went with it.
+    runs = [
+        partition
+        for partition, before in zip(partitions, [None, *partitions], strict=False)
+        if partition != before
+    ]
+    assert len(told) >= 20
+    assert [before for before, _ in pairwise(runs)] == told[-len(runs) + 1 :]
+    java = pw.Producer(
+        pw.Cluster.from_kafka(broker.bootstrap_servers, [topic]).in_metadata_order(), "sticky@2.4", seed=6
+    )
+    replayed = [java.partition(topic)]
+    for previous in told:
+        java.on_new_batch(topic, previous)
+        replayed.append(java.partition(topic))
+    assert replayed[-len(runs) :] == runs
+
+
+@pytest.mark.parametrize("strategy", ["sticky", "sticky@2.4", "uniform-sticky@2.4", "round-robin@2.8"])
+def test_confluent_kafka_by_a_strategy(broker: EmbeddedKafka, topic: str, strategy: str) -> None:
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    place = ConfluentPartitioner(producer, strategy=strategy, configs=STRATEGY, seed=6)
+    found: dict[bytes, int] = {}
+    wanted = {}
+    for at, ((key, value), there) in enumerate(
+        zip(RECORDS, by_a_producer(broker, topic, strategy), strict=True)
+    ):
+        # As long as the value, and told apart by it.
+        told = (b"%04d" % at + value)[: len(value)] if len(value) >= 4 else None
+        if told is not None:
+            wanted[told] = there
+        producer.produce(
+            topic,
+            key=key,
+            value=told or value,
+            partition=place(topic, key, value),
+            on_delivery=lambda _, message: found.__setitem__(message.value(), message.partition()),
+        )
+    producer.flush(30)
+    assert {value: found[value] for value in wanted} == wanted
+    assert len(wanted) > 300
+
+
+@pytest.mark.parametrize("strategy", ["round-robin", "random"])
+def test_aiokafka_by_a_strategy(broker: EmbeddedKafka, topic: str, strategy: str) -> None:
+    from aiokafka import AIOKafkaProducer
+
+    async def produce() -> list[int]:
+        async with AIOKafkaProducer(
+            bootstrap_servers=broker.bootstrap_servers,
+            partitioner=CallablePartitioner(strategy=strategy, topic=topic, seed=6),
+        ) as producer:
+            sent = [await producer.send(topic, key=key, value=value) for key, value in RECORDS]
+            return [record.partition for record in await asyncio.gather(*sent)]
+
+    assert asyncio.run(produce()) == by_a_producer(broker, topic, strategy)
+
+
 def test_kafka_pythons_own_partitioner_may_serve_keyless_records(broker: EmbeddedKafka, topic: str) -> None:
     from kafka import KafkaProducer
     from kafka.partitioner import DefaultPartitioner

@@ -24,6 +24,7 @@ DOCUMENTS = {
     "resize": "resize.md",
     "copartition": "copartition.md",
     "strategy": "strategies.md",
+    "batch": "batching.md",
 }
 DOCUMENTS_WITH_SESSIONS = sorted({*DOCUMENTS.values(), "contract.md", "point-reads.md"})
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

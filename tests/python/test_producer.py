@@ -98,6 +98,21 @@ def test_keys_go_by_the_clients_rule_and_the_key_type() -> None:
 # Each strategy.
 
 
+def test_kafka_0_8_has_a_partition_where_maths_abs_has_none() -> None:
+    """`kafka.utils.Utils.abs`; the golden file of 0.8.2.2 has the same keys."""
+    keys = ["polygenelubricants", "TT0124", "orders"]
+    with pytest.raises(pw.PartwrightError, match=r"^row 0: .* hashCode -2147483648"):
+        pw.Producer({"t": 12}, "key", client="java:string-hash").place({"key": keys})
+    old = pw.Producer({"t": 12}, "default@0.8", client="java:string-hash")
+    others = pw.partition_for_key(keys[1:], 12, "java:string-hash").to_pylist()
+    assert old.place({"key": keys}).to_pylist() == [0, *others]
+    assert (
+        [old.partition("t", key) for key in keys]
+        == [old.place_record("t", key) for key in keys]
+        == [0, *others]
+    )
+
+
 def test_explicit_needs_a_partition_unless_it_is_said_what_else() -> None:
     assert placed("explicit", {"partition": [2, 0]}) == [2, 0]
     with pytest.raises(
@@ -454,6 +469,44 @@ def test_a_stream_that_breaks_off_is_refused_in_one_sentence() -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("strategy", pw.strategies()["strategy"].to_pylist())
+def test_a_record_alone_goes_where_it_goes_in_a_table(strategy: str) -> None:
+    if strategy in {"leader", "field"}:
+        configs = {"otherwise": "round-robin", "leader.host": "none"}
+    else:
+        configs = {"batch.size": 300, "linger.ms": 3, "otherwise": "random"}
+    sizes = [None if number % 13 == 0 else number % 90 for number in range(400)]
+    keys = [f"k{number}" if number % 4 == 0 else None for number in range(400)]
+    own = [number % 7 if number % 10 == 0 else None for number in range(400)]
+    if strategy == "field":
+        keys = [None] * 400
+    table = {"key": keys, "size": sizes, "partition": own, "time": list(range(400)), "field": [None] * 400}
+    column = pw.Producer({"t": 7}, strategy, configs=configs, seed=5).place(
+        {
+            name: pa.array(each, pa.string() if name in {"key", "field"} else pa.int64())
+            for name, each in table.items()
+        }
+    )
+    alone = pw.Producer({"t": 7}, strategy, configs=configs, seed=5)
+    found = [
+        alone.place_record("t", key, None if size is None else b"v" * size, partition=named, time=time)
+        for time, (key, size, named) in enumerate(zip(keys, sizes, own, strict=True))
+    ]
+    assert found == column.to_pylist()
+
+
+def test_a_record_alone_is_ones_own_partitioners_too() -> None:
+    table = {"key": ["a", None, "b"] * 20, "value": ["v" * 30] * 60}
+    configs = {"batch.size": 200}
+    wanted = pw.Producer({"t": 5}, Told(), configs=configs).place(table).to_pylist()
+    assert len(set(wanted)) == 3
+    alone = pw.Producer({"t": 5}, Told(), configs=configs)
+    assert [alone.place_record("t", key, "v" * 30) for key in table["key"]] == wanted
+    assert alone.place_record("t", partition=4) == 4
+    with pytest.raises(pw.PartwrightError, match=r"^ByBatch gives the partitions of batches: it is asked by"):
+        pw.Producer(THREE, ByBatch).place_record("orders")
+
+
 def test_new_metadata_may_name_its_topics_in_another_order() -> None:
     producer = pw.Producer({"a": 3, "b": 12}, "key")
     producer.update(pw.Cluster.of({"c": 7, "b": 12, "a": 3}))
@@ -694,6 +747,23 @@ def test_wrong_records_are_one_sentence(records: Any, sentence: str) -> None:
         (lambda producer: producer.load_stats("orders", 5), "queue_sizes: a list is needed, not 5"),
         (lambda producer: producer.load_stats("orders", [1], 5), "partition_ids: a list is needed, not 5"),
         (lambda producer: producer.load_stats("orders", [1], [0], leader_racks=5), "leader_racks: a list"),
+        (
+            lambda producer: producer.place_record("orders", partition=3),
+            "the record names partition 3, and topic",
+        ),
+        (
+            lambda producer: producer.place_record("orders", partition=True),
+            "a partition is a whole number of 32",
+        ),
+        (
+            lambda producer: producer.place_record("orders", value=7),
+            "a record's value is text or bytes, not 7",
+        ),
+        (lambda producer: producer.place_record("order"), "order"),
+        (
+            lambda producer: producer.place_record("orders", b"k", time=0.5),
+            "a time is a whole number of 64 bits",
+        ),
         (lambda producer: producer.update(5), "topics has lists of partitions by name, not 5"),
         (lambda producer: producer.place({"size": [1]}, key=5), "each record's key is named by text, not 5"),
     ],

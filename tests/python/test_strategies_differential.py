@@ -48,7 +48,8 @@ class Asked:
         }
         self.counts = [len(partitions) for partitions in question["topics"].values()]
         topics = [(name, self._partitions(given)) for name, given in question["topics"].items()]
-        self.producer = _core.Producer(question["strategy"], "java", settings, topics, draws, 0)
+        client = question.get("client", "java")
+        self.producer = _core.Producer(question["strategy"], client, settings, topics, draws, 0)
         for name, counter in question.get("counters", {}).items():
             self.producer.set_counter(self.names[name], counter)
 

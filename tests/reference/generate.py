@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import assignors
+import batching
 import strategies
 from answers import golden
 from builds import SHOWN_LINES, CannotAskError, build_go, build_java, build_node, build_python, run
@@ -50,6 +51,8 @@ class Client:
     """By golden file, the program that answers what `assignors.py` asks."""
     producers: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that answers what `strategies.py` asks."""
+    batches: Mapping[str, str] = field(default_factory=dict)
+    """By golden file, the program that answers what `batching.py` asks."""
 
 
 CLIENTS = (
@@ -70,6 +73,7 @@ CLIENTS = (
             "assignors/server.jsonl": "partwright.ServerAnswers",
         },
         {"strategies/client.jsonl": "partwright.StrategyAnswers"},
+        {"batching/client.jsonl": "partwright.BatchAnswers"},
     ),
     *(
         Client(
@@ -80,18 +84,26 @@ CLIENTS = (
             producers={
                 f"strategies/{name}.jsonl": f"partwright.{program}" for name, program in producers.items()
             },
+            batches={f"batching/{name}.jsonl": f"partwright.{program}" for name, program in batches.items()},
         )
-        for kafka, groups, producers, writes in [
-            ("3.9", {}, {"client-3.9": "v3_9.StrategyAnswers"}, {}),
+        for kafka, groups, producers, writes, batches in [
+            (
+                "3.9",
+                {},
+                {"client-3.9": "v3_9.StrategyAnswers"},
+                {},
+                {"client-3.9": "v3_9.BatchAnswers"},
+            ),
             (
                 "2.8",
                 {"client-2.8": "v2_8.StickyAnswers"},
                 {"client-2.8": "v2_8.StrategyAnswers"},
                 {"strategies/metadata_order-2.8.json": "partwright.v2_8.MetadataOrderVectors"},
+                {"client-2.8": "v2_8.BatchAnswers"},
             ),
-            ("2.3", {"client-2.3": "v2_3.StickyAnswers"}, {"client-2.3": "v2_3.StrategyAnswers"}, {}),
-            ("0.10", {"old": "v0_10.ThreadAnswers"}, {}, {}),
-            ("0.8", {}, {"old": "v0_8.StrategyAnswers"}, {}),
+            ("2.3", {"client-2.3": "v2_3.StickyAnswers"}, {"client-2.3": "v2_3.StrategyAnswers"}, {}, {}),
+            ("0.10", {"old": "v0_10.ThreadAnswers"}, {}, {}, {}),
+            ("0.8", {}, {"old": "v0_8.StrategyAnswers"}, {}, {}),
         ]
     ),
     Client("librdkafka", build_python, "librdkafka"),
@@ -118,11 +130,12 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
     for name, program in client.writes.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         run([*command, program, str(folder / name)])
-    for asking, programs in [(assignors, client.groups), (strategies, client.producers)]:
+    asked = [(assignors, client.groups), (strategies, client.producers), (batching, client.batches)]
+    for asking, programs in asked:
         for name, program in programs.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")
-    written = [*client.writes, *client.groups, *client.producers]
+    written = [*client.writes, *client.groups, *client.producers, *client.batches]
     if not client.answers:
         return written
     name = f"clients/{client.name}.json"

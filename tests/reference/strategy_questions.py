@@ -101,6 +101,7 @@ class Question:
             "brokers": self.brokers,
             "topics": topics,
             "thread_seed": self._thread_seed(),
+            **({"client": "java:string-hash"} if self.strategy == "old-null-key" else {}),
         }
 
     def _happens(self, likely: float) -> bool:
@@ -129,6 +130,11 @@ class Question:
     def _key(self) -> str:
         return self.random.randbytes(self.random.choice([0, 1, 3, 4, 8, 13])).hex()
 
+    def _text(self) -> str:
+        """What Kafka 0.8 hashes is an object: a byte array's hash is another in each run, and a text's is its own."""
+        short = "".join(self.random.choices("ab0-é键🔑", k=self.random.randint(0, 9)))
+        return self.random.choice(["polygenelubricants", short, short, short]).encode().hex()
+
     def _event(self, topics: list[str]) -> dict[str, Any]:
         likely: dict[str, float] = {"partition": 6, "cluster": 1}
         if self.strategy != "old-null-key":
@@ -140,7 +146,8 @@ class Question:
         op = self.random.choices(list(likely), list(likely.values()))[0]
         event: dict[str, Any] = {"op": op, "topic": self.random.choice(topics)}
         if op == "partition":
-            event["key"] = None if self.strategy == "old-null-key" or self._happens(0.7) else self._key()
+            key = self._text if self.strategy == "old-null-key" else self._key
+            event["key"] = None if self._happens(0.7) else key()
         elif op == "cluster":
             event["partitions"] = self._partitions(0.1)
         elif op in {"on_new_batch", "next_partition"}:
@@ -194,7 +201,7 @@ class Question:
                 # A record without a key and with so short a value takes 7 bytes more; the next fills the batch.
                 short = self.random.randint(0, 50)
                 yield short
-                yield _filling(batch_size - 7 - short) + self.random.choice([-1, 0, 0, 0, 0, 1])
+                yield filling(batch_size - 7 - short) + self.random.choice([-1, 0, 0, 0, 0, 1])
             else:
                 room = batch_size - 61
                 value_sizes = [
@@ -203,7 +210,7 @@ class Question:
                     room // self.random.randint(1, 5) - self.random.randint(5, 13),
                     2 * batch_size - self.random.randint(60, 75),
                     batch_size // 10,
-                    _filling(batch_size) + self.random.choice([-1, 0, 0, 1]),
+                    filling(batch_size) + self.random.choice([-1, 0, 0, 1]),
                 ]
                 yield None if self._happens(0.05) else max(0, self.random.choice(value_sizes))
 
@@ -219,7 +226,7 @@ class Question:
         return _thread_seed(first, self.random.getrandbits(32))
 
 
-def _filling(batch_size: int) -> int:
+def filling(batch_size: int) -> int:
     """The size of a value that fills a batch to the byte, without a key: 61 bytes are the batch's, 5 the record's."""
     size = batch_size - 61 - 5
     # Its length, and the record's, take a byte for each seven bits, but one for the sign.

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::num::ParseIntError;
 
 use partwright_core::hashing::Client;
-use partwright_core::producer::{Draws, Partition, Producer, Queues, Record, Settings, Topic};
+use partwright_core::producer::{Draws, Partition, Producer, Queues, Record, Settings, Strategy, Topic};
 use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -53,6 +53,7 @@ struct Case {
     #[serde(default)]
     records: Vec<Sent>,
     draws: Vec<i32>,
+    client: Option<String>,
     #[serde(default)]
     results: Vec<Said>,
     #[serde(default)]
@@ -175,9 +176,12 @@ impl<'a> Asked<'a> {
         let topics = case.topics.iter().map(|(name, given)| case.topic(name, given));
         let topics = topics.collect::<Result<_, _>>()?;
         let draws = Draws::recorded(case.draws.clone());
-        let producer = Producer::new(case.strategy.parse()?, settings, topics, draws)?;
+        let strategy: Strategy = case.strategy.parse()?;
+        let producer = Producer::new(strategy, settings, topics, draws)?;
         let names = case.topics.keys().cloned().collect();
-        let mut asked = Self { case, client: "java".parse()?, names, producer };
+        let client: Client = case.client.as_deref().unwrap_or("java").parse()?;
+        let client = if strategy == Strategy::OldNullKey { client.of_kafka_0_8() } else { client };
+        let mut asked = Self { case, client, names, producer };
         for (name, &counter) in &case.counters {
             let topic = asked.place_of(name)?;
             asked.producer.set_counter(topic, counter);
@@ -252,6 +256,7 @@ impl<'a> Asked<'a> {
             key_size: size(key.as_ref().map(|key| key.0.len())),
             value_size: value_size.unwrap_or(-1),
             at: *at,
+            ..Record::default()
         })
     }
 }

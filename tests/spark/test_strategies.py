@@ -118,9 +118,28 @@ def test_rows_that_are_equal_in_their_order_are_refused(records: DataFrame) -> N
         ({"strategy": "sticky"}, "the strategy sticky@4.4 counts bytes: name the values' column with value="),
         (
             {"strategy": "leader", "configs": {"leader.rack": "a"}},
-            "the strategy leader goes by more than a key",
+            "the strategy leader goes by where the partitions' leaders are: name them with cluster=",
         ),
-        ({"strategy": "explicit"}, "the strategy explicit goes by more than a key"),
+        (
+            {"strategy": "explicit"},
+            "the strategy explicit goes by a column of the records: name it with partition=",
+        ),
+        ({"strategy": "field"}, "the strategy field goes by a column of the records: name it with field="),
+        ({"partition": "key"}, "partition is a column of whole numbers, not of string"),
+        ({"strategy": "random", "partition": "nr"}, "there is no column 'nr'"),
+        (
+            {"strategy": "random", "time": "key"},
+            "time is a column of timestamps or whole numbers of milliseconds, not",
+        ),
+        ({"strategy": "random", "cluster": {"t": 5}}, "cluster is a partwright.Cluster, not {'t': 5}"),
+        (
+            {"strategy": "random", "cluster": pw.Cluster.of({"a": 5, "b": 5})},
+            "the cluster has 2 topics: give one with",
+        ),
+        (
+            {"strategy": "random", "cluster": pw.Cluster.of({"a": 4})},
+            "the cluster's topic 'a' has 4 partitions, and n",
+        ),
         ({"strategy": "sticky", "size": "value"}, "size is a column of whole numbers, not of string"),
         ({"strategy": "sticky", "value": "no"}, "value is a column of string or binary, not of bigint"),
         ({"strategy": "sticky", "value": "valeu"}, "there is no column 'valeu'"),
@@ -136,6 +155,63 @@ def test_a_refusal_is_one_sentence_before_any_job(
         pws.with_partition(records, "key", 5, **options)
     assert str(refused.value).startswith(sentence)
     assert "\n" not in str(refused.value)
+
+
+CLUSTER = pw.Cluster.from_dict(
+    {
+        "brokers": [{"id": 0, "rack": "a"}, {"id": 1, "rack": "b"}],
+        "topics": {"t": [{"id": number, "leader": number % 2} for number in range(5)]},
+    }
+)
+
+
+def test_leaders_and_racks_are_those_of_a_cluster(records: DataFrame) -> None:
+    configs = {"leader.rack": "b", "leader.among": "round-robin"}
+    found = partitions(records, strategy="leader", cluster=CLUSTER, configs=configs)
+    assert found == [(1, 3)[place % ROWS % 2] for place in range(TASKS * ROWS)]
+    aware = {**CONFIGS, "partitioner.rack.aware": True, "client.rack": "a"}
+    near = partitions(records, strategy="sticky", cluster=CLUSTER, configs=aware, value="value")
+    keyless = [partition for place, partition in enumerate(near) if place % ROWS and place % 3]
+    assert set(keyless) == {0, 2, 4}
+
+
+def test_rows_may_name_their_partition_and_their_field(records: DataFrame) -> None:
+    named = records.withColumn("partition", sf.when(sf.col("no") % 2 == 0, sf.col("no") % 5))
+    own = [place % 5 if place % 2 == 0 else None for place in range(TASKS * ROWS)]
+
+    def found(**options: Any) -> list[int | None]:
+        placed = pws.with_partition(named, "key", 5, partition="partition", **options)
+        assert placed.columns == named.columns
+        return placed.select("no", "partition").toArrow().sort_by("no")["partition"].to_pylist()
+
+    keys = [f"k{place}" if place % 3 == 0 else None for place in range(TASKS * ROWS)]
+    keyed = pw.partition_for_key(keys, 5).to_pylist()
+    assert found() == [key if mine is None else mine for mine, key in zip(own, keyed, strict=True)]
+    turns = iter([number % 5 for _ in range(TASKS) for number in range(ROWS // 2)])
+    assert found(strategy="explicit", configs={"otherwise": "round-robin"}) == [
+        next(turns) if mine is None else mine for mine in own
+    ]
+    by_field = pw.partition_for_key([str(place % 7) for place in range(TASKS * ROWS)], 5).to_pylist()
+    assert partitions(records, strategy="field", field=(sf.col("no") % 7).cast("string")) == by_field
+
+
+def test_what_keeps_nothing_needs_no_order(spark: SparkSession, records: DataFrame) -> None:
+    shuffled = records.repartition(3).withColumn("own", sf.col("no") % 5)
+    assert partitions(shuffled, partition="own") == [place % 5 for place in range(TASKS * ROWS)]
+    stream = spark.readStream.format("rate").load().withColumn("key", sf.col("value").cast("string"))
+    assert pws.with_partition(stream, "key", 5, strategy="field", field="key").isStreaming
+
+
+def test_times_let_batches_linger(spark: SparkSession) -> None:
+    rows = spark.range(0, 200, 1, 1).select(
+        sf.col("id").alias("no"), sf.lit(None).cast("string").alias("key"), sf.lit(10).alias("size")
+    )
+    configs = {"linger.ms": 5, "batch.size": 200}
+    for time in (sf.col("no"), sf.timestamp_millis("no")):
+        found = partitions(rows, strategy="sticky", size="size", time=time, configs=configs)
+        table = {"size": [10] * 200, "time": list(range(200))}
+        assert found == pw.Producer({"t": 5}, "sticky", seed=SEED, configs=configs).place(table).to_pylist()
+        assert found != partitions(rows, strategy="sticky", size="size", configs=configs)
 
 
 def test_a_stream_is_refused(spark: SparkSession) -> None:

@@ -22,6 +22,7 @@ __all__ = ["main"]
 # The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
 _COMMANDS = {
     "assign": "Who of a consumer group reads what, exactly as Kafka's own assignor says.",
+    "batch": "Simulate a producer's batches: records with their times in, batches and requests out.",
     "broker": "The embedded single-node Kafka: start, status, stop.",
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
     "copartition": "Do two topics or tables meet, and if not, why?",

@@ -6,12 +6,14 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["lines", "named", "read_json"]
+__all__ = ["lines", "named", "print_answers", "read_json"]
 
 
 def named(file: str) -> str:
@@ -61,6 +63,32 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON has
         raise PartwrightError("this has a number of more digits than Python reads") from None
     except RecursionError:
         raise PartwrightError("this is nested too deeply") from None
+
+
+def print_answers(file: str, answer: Callable[[Any], Any], *, jsonl: bool) -> None:
+    """Print the answer to what a file asks, or to each of its lines.
+
+    Args:
+        file: Its name, or - for stdin.
+        answer: What a question comes to; both are JSON.
+        jsonl: Whether each line is a question.
+
+    Raises:
+        PartwrightError: With the file's name and the line, a question that is none.
+    """
+    if not jsonl:
+        click.echo(_answered("".join(lines(file)), answer, named(file)))
+        return
+    for number, line in enumerate(lines(file), 1):
+        if line.strip():
+            click.echo(_answered(line.strip(), answer, f"{named(file)}, line {number}"))
+
+
+def _answered(text: str, answer: Callable[[Any], Any], where: str) -> str:
+    try:
+        return json.dumps(answer(read_json(text)))
+    except PartwrightError as error:
+        raise PartwrightError(f"{where}: {error}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

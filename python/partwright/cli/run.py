@@ -39,6 +39,27 @@ __all__ = ["command"]
     help="The client whose partitions are taken; `partwright which x -n 1` names all.",
 )
 @click.option(
+    "--strategy",
+    metavar="NAME",
+    help="What places records that the client does not place by their key, as Kafka's producer would: sticky, "
+    "round-robin, default@2.8 and so on, or the dotted path of a partitioner (default: the producer that writes them). "
+    "Each of Spark's tasks is one producer.",
+)
+@click.option(
+    "--partition",
+    metavar="COL",
+    help="The column of the partitions that records name themselves; they come first.",
+)
+@click.option("--field", metavar="COL", help="The column that the strategy field goes by.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the strategy's draws begin with.")
+@click.option(
+    "--producer-property",
+    "properties",
+    multiple=True,
+    metavar="K=V",
+    help="A setting of the producer that the strategy goes by, batch.size=32768 say; may be repeated.",
+)
+@click.option(
     "--format", "format_", metavar="F", help="Spark's name of the source's format, where its name says none."
 )
 @click.option(
@@ -67,6 +88,11 @@ def command(
     partitions: int | None,
     to: str | None,
     client: str,
+    strategy: str | None,
+    partition: str | None,
+    field: str | None,
+    seed: int,
+    properties: tuple[str, ...],
     format_: str | None,
     options: tuple[str, ...],
     master: str,
@@ -89,6 +115,7 @@ def command(
     Examples:
       partwright run
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
+      partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
       partwright run ids.parquet --key id --key-type java:long --to parquet:out
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
@@ -115,6 +142,11 @@ def command(
         partitions=partitions,
         target=target,
         client=client,
+        strategy=strategy,
+        partition=partition,
+        field=field,
+        seed=seed,
+        properties=key_values("--producer-property", properties),
         master=master,
         limit=limit,
         check=check,

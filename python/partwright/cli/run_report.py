@@ -35,31 +35,44 @@ def print_report(report: Report) -> None:
     console = stdout_console()
     console.print(
         f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
-        f"{report.n} partitions as client [bold]{report.client}[/] chooses them"
+        f"{report.n} partitions as client [bold]{report.client}[/] chooses them{_strategy(report)}"
     )
     console.print()
     console.print(_partitions(report))
+    whole = "all records" if report.places_all else "them"
     console.print(
         f"{report.keyed:,} records have one of {report.keys:,} keys; the largest partition has "
-        f"{report.largest_share:.1%} of them, an even one {1 / report.n:.1%}; all records are {_bytes(report.bytes)}"
+        f"{report.largest_share:.1%} of {whole}, an even one {1 / report.n:.1%}; all records are {_bytes(report.bytes)}"
     )
     console.print(_null_keys(report))
     console.print()
-    heaviest = [(heavy.key, heavy.records, heavy.partition) for heavy in report.heaviest_keys[:5]]
+    elsewhere = "several" if report.places_all else None
+    heaviest = [
+        (heavy.key, heavy.records, elsewhere if heavy.partition is None else heavy.partition)
+        for heavy in report.heaviest_keys[:5]
+    ]
     console.print(heaviest_keys(heaviest, report.keyed, "records"))
     console.print(_steps(report))
     _print_verdict(console, report)
 
 
+def _strategy(report: Report) -> str:
+    if report.strategy is None:
+        return ""
+    producers = "1 producer" if report.producers == 1 else f"{report.producers} producers, a task each"
+    return f" by the strategy [bold]{report.strategy}[/], with {producers}"
+
+
 def _partitions(report: Report) -> Table:
     table = right_table("partition", "records", "keys", "bytes", "share")
     table.add_column("")
-    if report.checks is not None and report.null_keys:
+    if report.checks is not None and report.null_keys and not report.places_all:
         name = "null keys" if report.client == "java" else "left to the producer"
         table.add_column(name, justify="right")
     largest = max((part.records for part in report.partitions), default=0)
+    placed = sum(part.records for part in report.partitions)
     for part in report.partitions:
-        share = part.records / report.keyed if report.keyed else 0.0
+        share = part.records / placed if placed else 0.0
         cells = [
             str(part.partition),
             f"{part.records:,}",
@@ -68,7 +81,7 @@ def _partitions(report: Report) -> Table:
             f"{share:.1%}",
             bar(part.records, largest),
         ]
-        if part.null_keys is not None and report.null_keys:
+        if part.null_keys is not None and report.null_keys and not report.places_all:
             cells.append(f"{part.null_keys:,}")
         table.add_row(*cells)
     return table
@@ -77,6 +90,8 @@ def _partitions(report: Report) -> Table:
 def _null_keys(report: Report) -> str:
     if not report.null_keys:
         return f"no record has a {_unplaced(report)}"
+    if report.places_all:
+        return f"{report.null_keys:,} records have a null key"
     words = f"{report.null_keys:,} records have a {_unplaced(report)} and were left to the producer"
     if report.target.startswith("parquet:"):
         return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {report.topic}-null"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import click
 
-from partwright.cli.json_input import lines, named, read_json
-from partwright.errors import PartwrightError
+from partwright.cli.json_input import print_answers
 
 __all__ = ["command"]
 
@@ -40,19 +36,6 @@ def command(file: str, jsonl: bool) -> None:
       partwright strategy replay.json
       cat replays.jsonl | partwright strategy - --jsonl
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
-    if not jsonl:
-        click.echo(_answer("".join(lines(file)), named(file)))
-        return
-    for number, line in enumerate(lines(file), 1):
-        if line.strip():
-            click.echo(_answer(line.strip(), f"{named(file)}, line {number}"))
-
-
-def _answer(text: str, where: str) -> str:
     from partwright.strategy_replay import replay  # noqa: PLC0415 - --help is there at once
 
-    try:
-        question: Any = read_json(text)
-        return json.dumps(replay(question))
-    except PartwrightError as error:
-        raise PartwrightError(f"{where}: {error}") from None
+    print_answers(file, replay, jsonl=jsonl)

@@ -146,7 +146,7 @@ def compare(placed: DataFrame, chosen: DataFrame, run: bytes) -> Proof:
         chosen: What was read back from a topic that was written without a partition.
         run: The 8 bytes that begin the header of this run's records.
     """
-    keyed = F.col("wanted") & F.col("asked").isNotNull()
+    keyed = F.col("wanted") & F.col("asked").isNotNull() & F.col("asked_key").isNotNull()
     arrived = F.col("copies").isNotNull()
     same = F.col("asked") == F.col("partition")
     pairs = _pairs(placed, _identified(chosen, run)).where(keyed).persist()

@@ -21,7 +21,7 @@ class Step:
 
 @dataclass(frozen=True)
 class PartitionShare:
-    """What one partition was given by key: records that the client does not place by key are not in it.
+    """What one partition was given: records that are left to the producer are not in it.
 
     Attributes:
         partition: Its number.
@@ -40,11 +40,11 @@ class PartitionShare:
 
 @dataclass(frozen=True)
 class HeavyKey:
-    """One of the keys with the most records."""
+    """One of the keys with the most records; its partition is None where they are in several, or in none yet."""
 
     key: str
     records: int
-    partition: int
+    partition: int | None
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,13 @@ class Report:
 
     Attributes:
         records: Records read, placed and written.
-        keyed: Those that the client places by their key.
-        null_keys: Those that it does not, left to the producer: null keys, of some clients empty ones too.
+        strategy: What chose beside the key; None where that alone decided.
+        producers: How many of Spark's tasks placed records, a producer each; None without a strategy.
+        keyed: Those that the client places by their key; by a strategy, those that have one.
+        null_keys: The others, left to the producer: null keys, of some clients empty ones too. A strategy places them.
         keys: Different keys.
         bytes: All keys' and values' bytes.
-        largest_share: The largest partition's share of the keyed records, 0 to 1.
+        largest_share: The largest partition's share of the records that were placed, 0 to 1.
         steps: What was done, in order.
         checks: What reading back found; None where it was not asked for.
         proof: What the Java producer chose itself; None where it was not asked.
@@ -69,6 +71,8 @@ class Report:
     target: str
     topic: str
     client: str
+    strategy: str | None
+    producers: int | None
     n: int
     records: int
     keyed: int
@@ -83,6 +87,11 @@ class Report:
     proof: Proof | None
     notes: tuple[str, ...] = ()
     log: str | None = None
+
+    @property
+    def places_all(self) -> bool:
+        """Whether no record is left to the producer that writes it."""
+        return self.strategy not in {None, "key"}
 
     @property
     def ok(self) -> bool:

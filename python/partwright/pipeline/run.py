@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
 
 from partwright import spark as pws
+from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.folders import state_folder
 from partwright.kafka import EmbeddedKafka
@@ -26,6 +27,7 @@ from partwright.pipeline.report import HeavyKey, PartitionShare, Report, Step
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, Settings
 from partwright.pipeline.source import find_source, key_bytes, read_records
 from partwright.pipeline.targets import KafkaTopic, ParquetFolders
+from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,6 +103,7 @@ def run(settings: Settings, progress: Progress, spark: SparkSession | None = Non
             target = KafkaTopic(kafka.bootstrap_servers, source.topic)
         journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
         n = _partitions(target, settings, journal)
+        cluster = _cluster(target, settings, source.topic, n)
         log = None
         if spark is None:
             log = stack.enter_context(_log_file())
@@ -111,7 +114,7 @@ def run(settings: Settings, progress: Progress, spark: SparkSession | None = Non
             stack.callback(spark.stop)
         progress.spark(spark)
         with _told_of_interrupts() as interrupted:
-            report = _Run(settings, source, target, n, spark, steps, journal, interrupted).report()
+            report = _Run(settings, source, target, n, cluster, spark, steps, journal, interrupted).report()
     return replace(report, log=str(log) if log else None)
 
 
@@ -136,6 +139,22 @@ def _partitions(target: Target, settings: Settings, journal: Journal) -> int:
             "partitions in steps, or take a smaller -n"
         )
     return n
+
+
+def _cluster(target: Target, settings: Settings, topic: str, n: int) -> Cluster | None:
+    """Where the partitions are, in the order in which Java's producer has them; those to be made have a leader each.
+
+    None where no strategy looks at it.
+    """
+    if not settings.is_by_strategy:
+        return None
+    there = target.cluster()
+    if there is None and settings.strategy == "leader":
+        raise PartwrightError(
+            f"the strategy leader goes by where the partitions' leaders are, and {target} has none yet: make the topic "
+            "first"
+        )
+    return (there or Cluster.of({topic: n})).in_metadata_order()
 
 
 def _configs(settings: Settings) -> dict[str, str]:
@@ -200,7 +219,9 @@ class _Given:
     partitions: tuple[PartitionShare, ...]
     heaviest_keys: tuple[HeavyKey, ...]
     records: int
-    null_keys: int
+    unplaced: int
+    with_key: int
+    keys: int
     bytes: int
 
 
@@ -211,10 +232,21 @@ def _given(placed: DataFrame, n: int) -> _Given:
         .agg(F.count("*").alias("records"), F.sum(size).alias("bytes"))
         .persist()
     )
-    try:
-        heaviest = (
-            by_key.where("key is not null").orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
+    # A strategy that does not go by keys puts a key into several partitions.
+    over_partitions = (
+        by_key.where("key is not null")
+        .groupBy("key")
+        .agg(
+            F.sum("records").alias("records"),
+            F.count("*").alias("partitions"),
+            F.min("partition").alias("partition"),
         )
+    )
+    try:
+        heaviest = over_partitions.orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
+        (keys,) = over_partitions.agg(
+            F.count("partition").alias("placed"), F.sum("records").alias("records")
+        ).collect()
         sums = (
             F.sum("records").alias("records"),
             F.sum("bytes").alias("bytes"),
@@ -231,10 +263,13 @@ def _given(placed: DataFrame, n: int) -> _Given:
             of_partition.get(number, PartitionShare(number, 0, 0, 0, None)) for number in range(n)
         ),
         heaviest_keys=tuple(
-            HeavyKey(checks.shown_key(row.key), row.records, row.partition) for row in heaviest
+            HeavyKey(checks.shown_key(row.key), row.records, row.partition if row.partitions == 1 else None)
+            for row in heaviest
         ),
         records=sum(row.records for row in rows.values()),
-        null_keys=rows[None].records if None in rows else 0,
+        unplaced=rows[None].records if None in rows else 0,
+        with_key=keys.records or 0,
+        keys=keys.placed,
         bytes=sum(row.bytes for row in rows.values()),
     )
 
@@ -248,6 +283,7 @@ class _Run:
         source: Source,
         target: Target,
         n: int,
+        cluster: Cluster | None,
         spark: SparkSession,
         steps: _Steps,
         journal: Journal,
@@ -257,12 +293,14 @@ class _Run:
         self.source = source
         self.target = target
         self.n = n
+        self.cluster = cluster
         self.spark = spark
         self.steps = steps
         self.journal = journal
         self.interrupted = interrupted
         self.run = secrets.token_bytes(8)
         self.notes: list[str] = []
+        self.producers: int | None = None
 
     def report(self) -> Report:
         with self.steps("read and place"), refused_by_spark(f"{self.source.name} cannot be read"):
@@ -283,19 +321,24 @@ class _Run:
             partitions = tuple(replace(part, null_keys=nulls.get(part.partition, 0)) for part in partitions)
             proof = self._proof(placed)
         placed.unpersist()
-        keyed = given.records - given.null_keys
+        placed_records = given.records - given.unplaced
+        keyed = given.with_key if self.settings.strategy_name not in {None, "key"} else placed_records
         return Report(
             source=self.source.name,
             target=str(self.settings.target or "embedded Kafka"),
             topic=self.source.topic,
             client=self.settings.client,
+            strategy=self.settings.strategy_name,
+            producers=self.producers,
             n=self.n,
             records=given.records,
             keyed=keyed,
-            null_keys=given.null_keys,
-            keys=sum(part.keys for part in partitions),
+            null_keys=given.records - keyed,
+            keys=given.keys,
             bytes=given.bytes,
-            largest_share=max(part.records for part in partitions) / keyed if keyed else 0.0,
+            largest_share=max(part.records for part in partitions) / placed_records
+            if placed_records
+            else 0.0,
             partitions=partitions,
             heaviest_keys=given.heaviest_keys,
             steps=tuple(self.steps.taken),
@@ -308,13 +351,37 @@ class _Run:
         """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
         key_type = self.settings.key_type
         records = read_records(self.spark, self.source, self.settings, self.run)
-        layout = pws.kafka_layout(
-            key="id", n=self.n, order_by=["file", "row"], client=self.settings.client, key_type=key_type
-        )
-        placed = records.transform(layout)
+        if self.settings.is_by_strategy:
+            placed = self._by_strategy(records)
+        else:
+            layout = pws.kafka_layout(
+                key="id", n=self.n, order_by=["file", "row"], client=self.settings.client, key_type=key_type
+            )
+            placed = records.transform(layout)
         # Kept, so that a source which cannot be read to its end is noticed before the first record is written, and so
         # that what is checked is what was written.
         return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
+
+    def _by_strategy(self, records: DataFrame) -> DataFrame:
+        """The same by a strategy: each of the tasks that read the source is a producer, whose records are in order."""
+        self.producers = records.rdd.getNumPartitions()
+        placed = pws.with_partition(
+            records,
+            key="id",
+            n=self.n,
+            client=self.settings.client,
+            key_type=self.settings.key_type,
+            strategy=self.settings.strategy,
+            value="value",
+            order_by=["file", "row"],
+            seed=self.settings.seed,
+            configs=self.settings.properties,
+            partition="named" if self.settings.partition is not None else None,
+            field="field" if self.settings.field is not None else None,
+            cluster=self.cluster,
+        )
+        order = [F.col("file"), F.col("row")]
+        return laid_out(placed.drop("named", "field"), records, self.n, order)
 
     def _write(self, placed: DataFrame, records: int) -> None:
         self.journal.begin(self.run.hex(), records)
@@ -346,6 +413,11 @@ class _Run:
             return None
         if self.settings.key_type == "confluent:strip-id":
             self.notes.append("no proof by the Java producer: it hashes a schema registry's header too")
+            return None
+        if self.settings.chooses_for_keys:
+            self.notes.append(
+                "no proof by the Java producer: it was not told what chooses the partitions of records with keys here"
+            )
             return None
         if not self.settings.agrees_with_java:
             self.notes.append(

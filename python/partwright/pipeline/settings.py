@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright.errors import PartwrightError
+from partwright.producer import Producer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,11 +65,17 @@ class Settings:
         proof: Whether a Java producer is asked too: the records go to a second topic without a partition.
         append: Whether a topic that holds records already may be written to.
         configs: Further settings of the Spark session.
+        strategy: What chooses the partitions beside the key, one of `partwright.strategies()` or the dotted path of a
+            partitioner; None leaves records that the client does not place by key to the producer that writes them.
+        partition: The column of the partitions that records name themselves.
+        field: The column that the strategy `field` goes by.
+        seed: What the strategy's draws begin with.
+        properties: The producer's configuration, Kafka's own keys, for the strategy.
     """
 
     source: str | None = None
     format: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     key: str | None = None
     key_type: str | None = None
     value: str | None = None
@@ -80,9 +88,29 @@ class Settings:
     check: bool = True
     proof: bool = True
     append: bool = False
-    configs: Mapping[str, str] = field(default_factory=dict)
+    configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    strategy: str | None = None
+    partition: str | None = None
+    field: str | None = None
+    seed: int = 0
+    properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     DEFAULT_PARTITIONS = 12
+
+    @property
+    def is_by_strategy(self) -> bool:
+        """Whether more than the key decides where a record goes."""
+        return self.strategy not in {None, "key"} or self.partition is not None
+
+    @property
+    def strategy_name(self) -> str | None:
+        """The strategy with its version; None where the key alone decides."""
+        return self._producer().strategy if self.is_by_strategy else None
+
+    @property
+    def chooses_for_keys(self) -> bool:
+        """Whether a record with a key may go elsewhere than its key says."""
+        return self.partition is not None or (self.is_by_strategy and self._producer().takes_keyed)
 
     @property
     def agrees_with_java(self) -> bool:
@@ -101,6 +129,36 @@ class Settings:
             raise PartwrightError(
                 f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"
             )
+        self._check_strategy()
+
+    def _check_strategy(self) -> None:
+        if not self.is_by_strategy:
+            for option, given in [("--field", self.field), ("--producer-property", self.properties)]:
+                if given:
+                    raise PartwrightError(f"{option} is for a strategy: name it with --strategy, sticky say")
+            return
+        name = self._producer().strategy
+        for strategy, column, option in [
+            ("explicit", self.partition, "--partition"),
+            ("field", self.field, "--field"),
+        ]:
+            if name == strategy and column is None:
+                raise PartwrightError(
+                    f"the strategy {name} goes by a column of the source: name it with {option}"
+                )
+        if self.field is not None and name != "field":
+            raise PartwrightError(f"--field is what the strategy field goes by, not {name}")
+
+    def _producer(self) -> Producer:
+        """What one of Spark's tasks is, but for its partitions; refuses a strategy or a property that is none."""
+        return Producer(
+            {"topic": 1},
+            self.strategy or "key",
+            configs=self.properties,
+            client=self.client,
+            key_type=self.key_type,
+            seed=self.seed,
+        )
 
 
 def parse_kafka(address: str) -> tuple[str, str | None]:

@@ -161,7 +161,8 @@ def read_records(spark: SparkSession, source: Source, settings: Settings, run: b
 
     Returns:
         Columns `id` (the key as the hash takes it), `value` (text or binary), `headers` (as Spark's Kafka sink takes
-        them), `file` and `row`: ordered by these two, a file's records stand as they stand in the file.
+        them), `file` and `row`: ordered by these two, a file's records stand as they stand in the file. Where the
+        settings name them, `named` (the record's own partition) and `field` too.
 
     Raises:
         PartwrightError: There is no such column, or its type is none for a value.
@@ -180,6 +181,7 @@ def read_records(spark: SparkSession, source: Source, settings: Settings, run: b
         (F.col("headers") if source.format == "kafka" else F.lit(None).cast(_HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
+        *_for_strategy(frame, source, settings),
     )
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
@@ -241,6 +243,22 @@ def _as_key_type(frame: DataFrame, name: str, key_type: str | None) -> Column:
     if isinstance(frame.schema[name].dataType, T.StringType) and key_type in _NUMBERS:
         return column.cast(_NUMBERS[key_type])
     return column
+
+
+def _for_strategy(frame: DataFrame, source: Source, settings: Settings) -> list[Column]:
+    """What a strategy goes by beside the key: text in the column of partitions is read as the number that it says."""
+    columns = []
+    if settings.partition is not None:
+        name = _column_name(frame, source, settings.partition, "--partition")
+        kind = frame.schema[name].dataType
+        if not isinstance(kind, (T.StringType, T.IntegralType)):
+            raise PartwrightError(
+                f"the column {name!r} (--partition) is {kind.simpleString()}: partitions are whole numbers"
+            )
+        columns.append(_quoted(name).cast("int").alias("named"))
+    if settings.field is not None:
+        columns.append(_quoted(_column_name(frame, source, settings.field, "--field")).alias("field"))
+    return columns
 
 
 def _value(frame: DataFrame, name: str | None) -> Column:

@@ -10,6 +10,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
 from pyspark.sql import types as T  # noqa: N812 - the same
 
+from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.source import HEADER, spark_path
@@ -41,6 +42,9 @@ class Target(Protocol):
 
     def existing(self) -> tuple[int | None, int]:
         """The number of partitions that are there, None if nothing is, and how many records they hold."""
+
+    def cluster(self) -> Cluster | None:
+        """Where the topic's partitions are; None where it is not there."""
 
     def prepare(self, n: int) -> None:
         """Makes what is not there yet, ready to be written to."""
@@ -77,6 +81,12 @@ class KafkaTopic:
         first = topics.beginning_offsets(self.bootstrap_servers, self.topic)
         end = topics.end_offsets(self.bootstrap_servers, self.topic)
         return n, sum(end.values()) - sum(first.values())
+
+    def cluster(self) -> Cluster | None:
+        """See `Target.cluster`."""
+        if topics.partition_count(self.bootstrap_servers, self.topic) is None:
+            return None
+        return Cluster.from_kafka(self.bootstrap_servers, [self.topic])
 
     def prepare(self, n: int) -> None:
         """Makes the topic where it is not there, and waits until each of its partitions has a leader that answers."""
@@ -164,6 +174,9 @@ class ParquetFolders:
                 "another folder or another --topic, or remove what is there"
             )
         return None, 0
+
+    def cluster(self) -> None:
+        """Folders have no leaders."""
 
     def prepare(self, n: int) -> None:
         """Makes the folder; all `n` partitions get theirs as they are written."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["copartition", "kafka_layout"]
+__all__ = ["copartition", "kafka_layout", "laid_out"]
 
 # Types whose values Spark's hash functions refuse, wherever they stand in a column's type.
 _NO_HASH = {"map", "variant", "geometry", "geography"}
@@ -72,10 +72,22 @@ def kafka_layout(
         for col in order:
             if isinstance(col, str):
                 type_of(df, col, "order_by")
-        laid_out = placed.repartitionById(tasks, sf.coalesce(sf.col(PARTITION), _dealt(df, tasks)))
-        return laid_out.sortWithinPartitions(*(as_column(col, "order_by") for col in order))
+        return laid_out(placed, df, tasks, [as_column(col, "order_by") for col in order])
 
     return lay_out
+
+
+def laid_out(placed: DataFrame, df: DataFrame, tasks: int, order: Sequence[Column]) -> DataFrame:
+    """A table with its column `partition`, partition i in task i, sorted within; rows without one are dealt out.
+
+    Args:
+        placed: The table.
+        df: The same before it was placed, by whose columns such a row is dealt.
+        tasks: How many partitions there are.
+        order: What each task is sorted by.
+    """
+    parts = placed.repartitionById(tasks, sf.coalesce(sf.col(PARTITION), _dealt(df, tasks)))
+    return parts.sortWithinPartitions(*order)
 
 
 def copartition(

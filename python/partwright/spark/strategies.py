@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator  # noqa: TC003 - Spark reads the UDFs' annotations as it makes them
 from contextlib import redirect_stdout
-from operator import index
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,95 +18,120 @@ from pyspark.sql import functions as sf
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
+from partwright.cluster import Cluster
+from partwright.cluster_parts import shown
 from partwright.errors import PartwrightError
-from partwright.producer import Producer
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import SupportsIndex
 
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["by_strategy"]
+    from partwright.producer import Producer
+
+__all__ = ["by_strategy", "the_topic"]
 
 _TOPIC = "topic"
-_WITHOUT_CLUSTER = {"explicit", "leader", "field"}
 _SHUFFLES = ("Exchange", "ShuffleQueryStage")
-_SIZES = ("tinyint", "smallint", "int", "bigint")
+_WHOLE = {"tinyint", "smallint", "int", "bigint"}
+# Of what types a column may be, in words and as Spark calls them; where it is not named here, of any.
+_TYPES = {
+    "partition": ("whole numbers", _WHOLE),
+    "size": ("whole numbers", _WHOLE),
+    "time": ("timestamps or whole numbers of milliseconds", {*_WHOLE, "timestamp", "timestamp_ntz"}),
+    "value": ("string or binary", {"string", "binary"}),
+}
+# What each of these goes by, beside a key and a number of partitions.
+_GOES_BY = {"explicit": "partition", "field": "field"}
 
 
 def by_strategy(
     df: DataFrame,
-    key: str | Column,
-    n: SupportsIndex,
-    client: str,
-    key_type: str | None,
-    strategy: str,
-    value: str | Column | None,
-    size: str | Column | None,
+    columns: Mapping[str, str | Column | None],
+    made: Callable[[int], Producer],
     order_by: str | Column | Sequence[str | Column] | None,
-    seed: int,
-    configs: Mapping[str, Any] | None,
 ) -> tuple[DataFrame, Column]:
     """The table, sorted within its tasks where an order is given, and the column of its partitions.
 
     Args:
-        df: The table; see `with_partition` for all the others.
-        key: The keys.
-        n: How many partitions there are.
-        client: The client profile.
-        key_type: How a value becomes key bytes.
-        strategy: The strategy.
-        value: The values, of which the bytes count.
-        size: How many bytes the values have.
+        df: The table.
+        columns: By what `Producer.place` calls it, each column of the records; see `with_partition`.
+        made: The producer of a task, by the task's number.
         order_by: Columns that are unique.
-        seed: What the draws of task 0 begin with; those of task i with so much more.
-        configs: The producer's configuration.
 
     Raises:
-        PartwrightError: A stream; rows in no known order; a strategy that needs a cluster; sizes that are missing.
+        PartwrightError: A stream; rows in no known order; a column that is missing, or of another type.
     """
-    count = index(n)
-    producer = Producer(
-        {_TOPIC: count}, strategy, configs=configs, client=client, key_type=key_type, seed=seed
-    )
-    if producer.strategy in _WITHOUT_CLUSTER:
-        raise PartwrightError(
-            f"the strategy {producer.strategy} goes by more than a key and a number of partitions: place such records "
-            "with pw.Producer"
-        )
-    if df.isStreaming:
+    producer = made(0)
+    if df.isStreaming and (producer.keeps_state or order_by is not None):
         raise PartwrightError(
             "a stream's rows have no order that comes again: place each of its batches in foreachBatch, with order_by="
         )
-    columns = {"key": as_column(key, "key")}
-    sizes = _sizes(df, value, size)
-    if producer.counts_bytes:
-        if sizes is None:
-            raise PartwrightError(
-                f"the strategy {producer.strategy} counts bytes: name the values' column with value=, or that of their "
-                "sizes with size="
-            )
-        columns["size"] = sizes
-    if order_by is None:
-        _refuse_shuffles(df)
-    else:
+    sent = _columns(df, columns, producer)
+    if order_by is not None:
         order = [*order_by] if isinstance(order_by, (list, tuple)) else [cast("str | Column", order_by)]
         for each in order:
             type_of(df, each, "order_by")
         by = [as_column(each, "order_by") for each in order]
         df = df.sortWithinPartitions(*by)
-        columns["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
+        sent["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
+    elif producer.keeps_state:
+        _refuse_shuffles(df)
+    udf = arrow_udf(_placing(made, [*sent]), IntegerType()).asNondeterministic()
+    return df, cast("Column", udf(*sent.values()))
 
-    def made(task: int) -> Producer:
-        return Producer(
-            {_TOPIC: count}, strategy, configs=configs, client=client, key_type=key_type, seed=seed + task
+
+def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
+    """The cluster whose only topic has `n` partitions; where none is given, all of them have a leader.
+
+    Raises:
+        PartwrightError: The cluster has another number of topics, or of partitions; there is none, and the strategy
+            goes by it.
+    """
+    if cluster is None and strategy == "leader":
+        raise PartwrightError(
+            "the strategy leader goes by where the partitions' leaders are: name them with cluster="
         )
+    if cluster is None:
+        return Cluster.of({_TOPIC: n})
+    if not isinstance(cluster, Cluster):
+        raise PartwrightError(f"cluster is a partwright.Cluster, not {shown(cluster)}")
+    if len(cluster.topics) != 1:
+        raise PartwrightError(
+            f"the cluster has {len(cluster.topics)} topics: give one with the topic that the table is written to alone"
+        )
+    (name,) = cluster.topics
+    there = len(cluster.partitions(name))
+    if there != n:
+        raise PartwrightError(f"the cluster's topic {name!r} has {there} partitions, and n is {n}")
+    return cluster
 
-    udf = arrow_udf(_placing(made, [*columns]), IntegerType()).asNondeterministic()
-    return df, cast("Column", udf(*columns.values()))
+
+def _columns(
+    df: DataFrame, columns: Mapping[str, str | Column | None], producer: Producer
+) -> dict[str, Column]:
+    """What is sent to Python."""
+    needed = _GOES_BY.get(producer.strategy)
+    if needed is not None and columns[needed] is None:
+        raise PartwrightError(
+            f"the strategy {producer.strategy} goes by a column of the records: name it with {needed}="
+        )
+    sent = {}
+    for name in ("key", "partition", "field", "time"):
+        col = columns[name]
+        if col is None:
+            continue
+        _check_type(df, col, name)
+        sent[name] = as_column(col, name)
+    value, size = columns["value"], columns["size"]
+    if producer.takes_values and value is not None:
+        _check_type(df, value, "value")
+        sent["value"] = as_column(value, "value")
+    if producer.counts_bytes and (size is not None or "value" not in sent):
+        sent["size"] = _sizes(df, value, size, producer.strategy)
+    return sent
 
 
 def _placing(
@@ -150,20 +174,26 @@ def _refuse_equal(order: pa.StructArray) -> None:
         )
 
 
-def _sizes(df: DataFrame, value: str | Column | None, size: str | Column | None) -> Column | None:
+def _sizes(df: DataFrame, value: str | Column | None, size: str | Column | None, strategy: str) -> Column:
+    """How many bytes the values have, for nothing else of them counts."""
     if size is not None:
-        kind = type_of(df, size, "size").simpleString()
-        if kind not in _SIZES:
-            raise PartwrightError(f"size is a column of whole numbers, not of {kind}")
+        _check_type(df, size, "size")
         return as_column(size, "size").cast("int")
     if value is None:
-        return None
-    kind = type_of(df, value, "value").simpleString()
-    if kind not in {"string", "binary"}:
         raise PartwrightError(
-            f"value is a column of string or binary, not of {kind}: name the sizes with size="
+            f"the strategy {strategy} counts bytes: name the values' column with value=, or that of their sizes with "
+            "size="
         )
+    _check_type(df, value, "value")
     return sf.octet_length(as_column(value, "value"))
+
+
+def _check_type(df: DataFrame, col: str | Column, name: str) -> None:
+    """Refuses a column that is not there, or of a type that says nothing as what it is named for."""
+    kind = type_of(df, col, name).simpleString()
+    words, known = _TYPES.get(name, ("", {kind}))
+    if kind not in known:
+        raise PartwrightError(f"{name} is a column of {words}, not of {kind}")
 
 
 def _refuse_shuffles(df: DataFrame) -> None:

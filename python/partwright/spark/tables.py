@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from partwright import hashing
 from partwright.errors import PartwrightError
+from partwright.producer import Producer
 from partwright.spark.columns import partition_for_key
 from partwright.spark.schema import check_key
-from partwright.spark.strategies import by_strategy
+from partwright.spark.strategies import by_strategy, the_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import SupportsIndex
 
     from pyspark.sql import Column, DataFrame
+
+    from partwright.cluster import Cluster
 
 __all__ = ["PARTITION", "with_partition"]
 
@@ -34,6 +38,10 @@ def with_partition(
     order_by: str | Column | Sequence[str | Column] | None = None,
     seed: int = 0,
     configs: Mapping[str, Any] | None = None,
+    partition: str | Column | None = None,
+    field: str | Column | None = None,
+    time: str | Column | None = None,
+    cluster: Cluster | None = None,
 ) -> DataFrame:
     """The table and, as an int column `partition`, where a client's producer would put each row.
 
@@ -43,15 +51,22 @@ def with_partition(
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
-        strategy: `key`, which None is too: by the key's hash. Or one of `partwright.strategies()` that needs no more
-            than that: `sticky`, `round-robin` and so on, with their versions, or the dotted path of a partitioner of
-            your own. Each task is one producer.
+        strategy: `key`, which None is too: by the key's hash. Or another of `partwright.strategies()`: `sticky`,
+            `round-robin` and so on, with their versions, or the dotted path of a partitioner of your own. Each task is
+            one producer.
         value: For strategies that count bytes, the values: a string or binary.
         size: The same by their sizes in bytes, whole numbers; null for a null value.
         order_by: For strategies, columns that are unique together: each task is sorted by them. Without them the rows
             are taken in the order of the source, as long as nothing was shuffled.
         seed: What a strategy's draws begin with; task i begins with `seed + i`.
         configs: For strategies, Kafka's own keys and values, such as `batch.size`.
+        partition: The partitions that rows name themselves, whole numbers, which come before any strategy; null where
+            a row names none. A column of the name `partition` is replaced.
+        field: The column that the strategy `field` goes by.
+        time: When each record is sent, a timestamp or milliseconds: a batch leaves when `linger.ms` has passed.
+            Without it a batch leaves when it is full.
+        cluster: For strategies that go by leaders or racks, where the topic's partitions are; it has this topic alone,
+            with `n` partitions. Without it all of them have a leader.
 
     Returns:
         `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
@@ -69,13 +84,27 @@ def with_partition(
         DataFrame[tailnum: string, partition: int]
     """
     hashing.partition_for_key(None, n, client, key_type)
-    check_no_partition(df)
+    if partition != PARTITION:
+        check_no_partition(df)
     check_key(df, key, key_type)
-    if strategy not in {None, "key"}:
-        placed, partition = by_strategy(
-            df, key, n, client, key_type, strategy, value, size, order_by, seed, configs
-        )
-        return placed.withColumn(PARTITION, partition)
+    if strategy not in {None, "key"} or partition is not None:
+        topic = the_topic(cluster, index(n), strategy)
+
+        def made(task: int) -> Producer:
+            return Producer(
+                topic, strategy or "key", configs=configs, client=client, key_type=key_type, seed=seed + task
+            )
+
+        columns = {
+            "key": key,
+            "partition": partition,
+            "field": field,
+            "time": time,
+            "value": value,
+            "size": size,
+        }
+        df, placed = by_strategy(df, columns, made, order_by)
+        return df.withColumn(PARTITION, placed)
     return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type))
 
 

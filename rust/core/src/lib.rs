@@ -3,6 +3,7 @@
 //! | module | what it knows |
 //! | --- | --- |
 //! | [`assignors`] | who reads what: the assignors of a consumer group, the client's and the broker's |
+//! | [`batching`] | what a producer's batches look like before it runs |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
 //! | [`producer`] | where a record goes that its key does not place: the strategies of Kafka's producers |
 //! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
@@ -13,6 +14,7 @@
 mod error;
 
 pub mod assignors;
+pub mod batching;
 #[cfg(feature = "arrow")]
 pub mod columnar;
 pub mod hashing;

@@ -3,6 +3,7 @@
 mod arguments;
 mod arrow;
 mod assignment;
+mod batching;
 mod error;
 mod hashing;
 mod lists;
@@ -14,6 +15,8 @@ mod threads;
 mod _core {
     #[pymodule_export]
     use crate::assignment::{assign, assignors, topic_ids, walk_names, walk_partitions};
+    #[pymodule_export]
+    use crate::batching::Batching;
     #[pymodule_export]
     use crate::hashing::{
         check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,

@@ -2,13 +2,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partwright_core::columnar;
 use partwright_core::producer::{
     Among, Draws, Otherwise, Partition, Producer as Core, Queues, Record, Settings, Strategy as Known, Topic,
 };
+use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
 
-use crate::arguments::{Client, Strategy, named};
+use crate::arguments::{Client, Count, Encoding, Strategy, named};
 use crate::arrow::{Column, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
@@ -53,13 +53,21 @@ impl<'py> FromPyObject<'_, 'py> for GivenOtherwise {
 #[pyclass(frozen, module = "partwright._core")]
 pub(crate) struct Producer {
     state: Mutex<Core>,
-    client: Client,
+    client: hashing::Client,
 }
 
 impl Producer {
     /// What is kept is whole after each call, a panic's too.
     fn state(&self) -> MutexGuard<'_, Core> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The partition that a record's key has, where the strategy asks for it.
+    fn keyed(&self, state: &Core, topic: usize, key: Option<&[u8]>) -> Result<Option<i32>, BoundaryError> {
+        match state.asks_key(topic, key.is_some())? {
+            Some(partitions) => Ok(self.client.partition_for_key(key, partitions)?),
+            None => Ok(None),
+        }
     }
 }
 
@@ -90,17 +98,51 @@ impl Producer {
         };
         let draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
         let state = Core::new(strategy.0, settings, topics, draws)?;
+        let client = if strategy.0 == Known::OldNullKey { client.0.of_kafka_0_8() } else { client.0 };
         Ok(Self { state: Mutex::new(state), client })
+    }
+
+    /// The partition of each key, by the rule that this producer's client has.
+    fn partition_for_key(
+        &self,
+        py: Python<'_>,
+        keys: Column,
+        n: Count,
+        key_type: Option<Encoding>,
+    ) -> Result<Py<PyAny>, BoundaryError> {
+        let key_type = key_type.map(|key_type| key_type.0);
+        keys.map(py, key_type, |keys| columnar::partition_for_key(keys, n.0, self.client, key_type))
     }
 
     /// What the strategy says of a record.
     fn partition(&self, topic: usize, key: Option<&[u8]>, at: i64) -> Result<Option<i32>, BoundaryError> {
         let mut state = self.state();
-        let keyed = match state.asks_key(topic, key.is_some())? {
-            Some(partitions) => self.client.0.partition_for_key(key, partitions)?,
-            None => None,
-        };
+        let keyed = self.keyed(&state, topic, key)?;
         Ok(state.partition(topic, keyed, at)?)
+    }
+
+    /// Where a record goes, which is put into its batch; it names its own partition, or has a key, and -1 is the size of a
+    /// null value.
+    fn place_record(
+        &self,
+        topic: usize,
+        own: Option<i32>,
+        key: Option<&[u8]>,
+        value_size: i32,
+        at: i64,
+    ) -> Result<Option<i32>, BoundaryError> {
+        let mut state = self.state();
+        let keyed = if own.is_none() { self.keyed(&state, topic, key)? } else { None };
+        let key_size = key.map_or(-1, |key| i32::try_from(key.len()).unwrap_or(i32::MAX));
+        Ok(state.place(&Record {
+            topic,
+            partition: own,
+            keyed,
+            key_size,
+            value_size,
+            at,
+            ..Record::default()
+        })?)
     }
 
     /// A record would begin a batch.

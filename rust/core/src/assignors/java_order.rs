@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::java_tree::Trees;
 
 /// A `new HashMap<>()` has this many bins, and twice as many whenever more than three in four would be taken.
-pub(super) const FIRST_BINS: usize = 16;
+pub(crate) const FIRST_BINS: usize = 16;
 /// A bin with more keys than this becomes a tree, once the table has [`TREE_BINS`] bins; before, the table grows.
 pub(super) const LONGEST_LIST: usize = 8;
 pub(super) const TREE_BINS: usize = 64;
@@ -55,7 +55,7 @@ pub fn walk(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
 
 /// `java.util.HashMap`, as far as it decides the order: a linked list or a tree a bin. One walks any number of maps of
 /// the same keys, which are numbers: see [`walk`].
-pub(super) struct Walker {
+pub(crate) struct Walker {
     spread: Vec<i32>,
     trees: Trees,
     bins: Vec<Bin>,
@@ -74,7 +74,7 @@ struct Bin {
 const EMPTY: Bin = Bin { first: NONE, last: NONE, keys: 0, root: NONE };
 
 impl Walker {
-    pub(super) fn new(hashes: impl Iterator<Item = i32>) -> Self {
+    pub(crate) fn new(hashes: impl Iterator<Item = i32>) -> Self {
         let spread: Vec<_> = hashes.map(spread).collect();
         Self { trees: Trees::new(spread.len()), spread, bins: Vec::new(), size: 0 }
     }
@@ -90,7 +90,7 @@ impl Walker {
     }
 
     /// The same of a map that begins with so many bins.
-    pub(super) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
+    pub(crate) fn walk_from(&mut self, bins: usize, inserted: &[u32]) -> Vec<u32> {
         self.begin_with(bins);
         for &key in inserted {
             self.put(key);

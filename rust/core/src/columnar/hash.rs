@@ -86,6 +86,11 @@ pub fn partition_for_key_by(
             refuse_negative(&keys, n, &placed)?;
             Ok(placed)
         }
+        Rule::OldStringHash => {
+            let placed = keys.map(&Each(|key: &[u8]| Rule::OldStringHash.partition(key, n)), workers)?;
+            refuse_negative(&keys, n, &placed)?;
+            Ok(placed)
+        }
     }?;
     let of_no_bytes = rule.partition(&[], n);
     let placed = match client.profile().null_key {

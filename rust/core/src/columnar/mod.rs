@@ -13,6 +13,7 @@
 //!
 //! This is the only module that knows Arrow.
 
+mod batching;
 mod encode;
 mod groups;
 mod hash;
@@ -22,6 +23,7 @@ mod records;
 mod type_name;
 mod workers;
 
+pub use batching::{BatchTables, append_records};
 pub use encode::encode;
 pub use groups::{assign, list_column};
 pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};

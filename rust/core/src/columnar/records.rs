@@ -1,10 +1,10 @@
 //! A table of records, and the partition of each: the column form of `producer`.
 
-use arrow_array::builder::Int32Builder;
 use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
-use arrow_array::{Array, Int32Array, PrimitiveArray, StructArray};
+use arrow_array::{Array, Int32Array, ListArray, PrimitiveArray, StructArray};
+use arrow_buffer::{NullBuffer, NullBufferBuilder};
 
-use crate::producer::{Producer, Record};
+use crate::producer::{Producer, Record, headers_size};
 use crate::{Error, Result};
 
 /// The partition of each record, in the order of the rows; null where there is neither a key nor a strategy for records
@@ -22,53 +22,142 @@ use crate::{Error, Result};
 /// [`Error::KeyType`] where a column is of another type; [`Error::Value`] with the first row that has no partition: the
 /// records before it have been placed.
 pub fn place(producer: &mut Producer, records: &dyn Array) -> Result<Int32Array> {
-    let records = records.as_any().downcast_ref::<StructArray>();
-    let records = records.ok_or_else(|| Error::KeyType("records are a record batch".to_owned()))?;
-    let rows = records.len();
-    let (topic, partition, keyed) = (
-        Numbers::<Int32Type>::of(records, "topic")?,
-        Numbers::<Int32Type>::of(records, "partition")?,
-        Numbers::<Int32Type>::of(records, "keyed")?,
-    );
-    let (key_size, value_size, time) = (
-        Numbers::<Int32Type>::of(records, "key_size")?,
-        Numbers::<Int32Type>::of(records, "value_size")?,
-        Numbers::<Int64Type>::of(records, "time")?,
-    );
-    let mut placed = Int32Builder::with_capacity(rows);
-    for row in 0..rows {
-        let record = Record {
-            topic: topic.get(row).map_or(0, place_of),
-            partition: partition.get(row),
-            keyed: keyed.get(row),
-            key_size: key_size.get(row).unwrap_or(NULL),
-            value_size: value_size.get(row).unwrap_or(NULL),
-            at: time.get(row).unwrap_or_default(),
-        };
-        let found =
-            producer.place(&record).map_err(|error| Error::Value { row, reason: error.to_string() })?;
-        placed.append_option(found);
-    }
-    Ok(placed.finish())
+    let columns = Columns::of(records)?;
+    let mut placed = Vec::with_capacity(columns.rows);
+    // Nothing is written as long as there is no null.
+    let mut valid = NullBufferBuilder::new(columns.rows);
+    columns.each_block(|records| {
+        producer.place_each(records, |partition| {
+            placed.push(partition.unwrap_or_default());
+            valid.append(partition.is_some());
+        })
+    })?;
+    Ok(Int32Array::new(placed.into(), valid.finish()))
 }
 
 /// The size of what is null.
 const NULL: i32 = -1;
+/// So many records at a time are in the processor's nearest memory.
+const BLOCK: usize = 256;
+
+/// The columns of a batch of records.
+pub(super) struct Columns<'a> {
+    rows: usize,
+    topic: Numbers<'a, Int32Type>,
+    partition: Numbers<'a, Int32Type>,
+    keyed: Numbers<'a, Int32Type>,
+    key_size: Numbers<'a, Int32Type>,
+    value_size: Numbers<'a, Int32Type>,
+    /// The sizes of each record's header values.
+    headers: Option<&'a ListArray>,
+    time: Numbers<'a, Int64Type>,
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn of(records: &'a dyn Array) -> Result<Self> {
+        let records = records.as_any().downcast_ref::<StructArray>();
+        let records = records.ok_or_else(|| Error::KeyType("records are a record batch".to_owned()))?;
+        let headers = records.column_by_name("headers").map(|column| {
+            let lists = column.as_any().downcast_ref::<ListArray>();
+            let lists = lists.filter(|lists| lists.value_type() == Int32Type::DATA_TYPE);
+            lists.ok_or_else(|| {
+                Error::KeyType("the records' column \"headers\" is no list of Int32".to_owned())
+            })
+        });
+        Ok(Self {
+            rows: records.len(),
+            topic: Numbers::of(records, "topic")?,
+            partition: Numbers::of(records, "partition")?,
+            keyed: Numbers::of(records, "keyed")?,
+            key_size: Numbers::of(records, "key_size")?,
+            value_size: Numbers::of(records, "value_size")?,
+            headers: headers.transpose()?,
+            time: Numbers::of(records, "time")?,
+        })
+    }
+
+    /// Hands on the records, so many at a time, up to the first that is refused: its number among them, and why.
+    ///
+    /// # Errors
+    /// [`Error::Value`] with that row.
+    pub(super) fn each_block(
+        &self,
+        mut take: impl FnMut(&[Record]) -> std::result::Result<(), (usize, Error)>,
+    ) -> Result<()> {
+        let mut block = [Record { key_size: NULL, value_size: NULL, ..Record::default() }; BLOCK];
+        for first in (0..self.rows).step_by(BLOCK) {
+            let block = &mut block[..BLOCK.min(self.rows - first)];
+            let read = self.read(first, block);
+            let whole = read.as_ref().err().map_or(block.len(), |(number, _)| *number);
+            take(&block[..whole])
+                .and(read)
+                .map_err(|(number, error)| Error::Value { row: first + number, reason: error.to_string() })?;
+        }
+        Ok(())
+    }
+
+    /// Column by column: each is a loop without branches. What is missing stays as it is.
+    fn read(&self, first: usize, block: &mut [Record]) -> std::result::Result<(), (usize, Error)> {
+        self.topic.read(first, block, |record, topic| record.topic = topic.map_or(0, place_of));
+        self.partition.read(first, block, |record, partition| record.partition = partition);
+        self.keyed.read(first, block, |record, keyed| record.keyed = keyed);
+        self.key_size.read(first, block, |record, size| record.key_size = size.unwrap_or(NULL));
+        self.value_size.read(first, block, |record, size| record.value_size = size.unwrap_or(NULL));
+        self.time.read(first, block, |record, time| record.at = time.unwrap_or_default());
+        let Some(headers) = self.headers else { return Ok(()) };
+        for (number, record) in block.iter_mut().enumerate() {
+            let row = first + number;
+            record.headers_size = if headers.is_valid(row) {
+                sizes_of(&headers.value(row)).map_err(|error| (number, error))?
+            } else {
+                0
+            };
+        }
+        Ok(())
+    }
+}
+
+/// What headers take whose values have these sizes; their names are `h0`, `h1` and so on.
+fn sizes_of(values: &dyn Array) -> Result<i32> {
+    let Some(values) = values.as_any().downcast_ref::<Int32Array>() else { return Ok(0) };
+    let name = |number: usize| number.checked_ilog10().unwrap_or_default().cast_signed() + 2;
+    let sizes = values.iter().enumerate().map(|(number, value)| (name(number), value.unwrap_or(NULL)));
+    let bytes = headers_size(sizes);
+    i32::try_from(bytes)
+        .map_err(|_| Error::Producer(format!("its headers are {bytes} bytes, and no Java array is as long")))
+}
 
 /// A column of numbers that may be missing.
-struct Numbers<'a, T: ArrowPrimitiveType>(Option<&'a PrimitiveArray<T>>);
+struct Numbers<'a, T: ArrowPrimitiveType> {
+    values: Option<&'a [T::Native]>,
+    nulls: Option<&'a NullBuffer>,
+}
 
 impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
     fn of(records: &'a StructArray, name: &str) -> Result<Self> {
-        let Some(column) = records.column_by_name(name) else { return Ok(Self(None)) };
-        let column = column.as_any().downcast_ref();
-        let of_type = || Error::KeyType(format!("the records' column {name:?} is no {}", T::DATA_TYPE));
-        column.map(|column| Self(Some(column))).ok_or_else(of_type)
+        let Some(column) = records.column_by_name(name) else {
+            return Ok(Self { values: None, nulls: None });
+        };
+        let column = column
+            .as_any()
+            .downcast_ref::<PrimitiveArray<T>>()
+            .ok_or_else(|| Error::KeyType(format!("the records' column {name:?} is no {}", T::DATA_TYPE)))?;
+        Ok(Self { values: Some(column.values()), nulls: column.nulls() })
     }
 
+    /// Sets what this column says of each record.
     #[inline]
-    fn get(&self, row: usize) -> Option<T::Native> {
-        self.0.filter(|column| column.is_valid(row)).map(|column| column.value(row))
+    fn read(&self, first: usize, block: &mut [Record], set: impl Fn(&mut Record, Option<T::Native>)) {
+        let Some(values) = self.values else { return };
+        let values = &values[first..first + block.len()];
+        let rows = block.iter_mut().zip(values);
+        match self.nulls {
+            None => rows.for_each(|(record, &value)| set(record, Some(value))),
+            Some(nulls) => {
+                let nulls = nulls.slice(first, values.len());
+                rows.zip(&nulls).for_each(|((record, &value), valid)| set(record, valid.then_some(value)));
+            }
+        }
     }
 }
 

@@ -70,6 +70,12 @@ impl Client {
         self.0.setting.is_none()
     }
 
+    /// The same in a producer of Kafka 0.8.
+    #[must_use]
+    pub fn of_kafka_0_8(self) -> Self {
+        if self.0.rule == Rule::StringHash { Self(&OLD_STRING_HASH) } else { self }
+    }
+
     /// Refuses a key type whose keys this client's rule does not hash: a number's bytes may be text by accident, but
     /// its `hashCode` is another one.
     ///
@@ -78,7 +84,7 @@ impl Client {
     pub fn check_key_type(self, key_type: Option<KeyType>) -> Result<()> {
         match (self.0.rule, key_type) {
             (_, None | Some(KeyType::Utf8 | KeyType::JavaString | KeyType::Bytes)) => Ok(()),
-            (Rule::StringHash, Some(other)) => Err(Error::KeyType(format!(
+            (Rule::StringHash | Rule::OldStringHash, Some(other)) => Err(Error::KeyType(format!(
                 "client {self} hashes the characters of text, and under key type {other} a key is none"
             ))),
             _ => Ok(()),
@@ -239,6 +245,18 @@ const KAFKAJS: Profile = Profile {
 
 const FRANZ_GO_SETTING: Option<&str> =
     Some("kgo.RecordPartitioner(kgo.UniformBytesPartitioner(64<<10, true, true, nil))");
+
+/// What `java:string-hash` was in Kafka 0.8; it is in no table, for that producer is gone.
+const OLD_STRING_HASH: Profile = Profile {
+    name: "java:string-hash@0.8",
+    rule: Rule::OldStringHash,
+    null_key: Keyless::Chosen("old-null-key: one partition until the metadata is refreshed"),
+    empty_key: Keyless::Hashed,
+    library: "kafka_2.11",
+    version: "0.8.2.2",
+    source: "kafka.producer.DefaultPartitioner",
+    setting: Some("another producer"),
+};
 
 /// The table. What a row does not say is as its library's first row has it.
 const PROFILES: &[Profile] = &[

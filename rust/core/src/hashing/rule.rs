@@ -1,4 +1,4 @@
-//! The six rules from key bytes to a partition that all clients share among themselves: a hash and its step to 0..n.
+//! The seven rules from key bytes to a partition that all clients share among themselves: a hash and its step to 0..n.
 
 use super::{Partitions, crc32, fnv1a, kafkajs_legacy, murmur2, string_hash, to_positive};
 
@@ -17,6 +17,8 @@ pub enum Rule {
     KafkajsLegacy,
     /// `Math.abs(key.hashCode()) % n`, negative where `hashCode` is -2^31 and n does not divide it.
     StringHash,
+    /// The same with `kafka.utils.Utils.abs` of Kafka 0.8.2, which is 0 where `hashCode` is -2^31.
+    OldStringHash,
 }
 
 /// How a rule came to a partition, step by step.
@@ -40,7 +42,7 @@ impl Rule {
             Self::Crc32 => "crc32",
             Self::Fnv1a | Self::Fnv1aReference => "fnv1a",
             Self::KafkajsLegacy => "murmur2-kafkajs-legacy",
-            Self::StringHash => "string-hash",
+            Self::StringHash | Self::OldStringHash => "string-hash",
         }
     }
 
@@ -51,6 +53,7 @@ impl Rule {
             Self::Crc32 => "hash % n, unsigned",
             Self::Fnv1a => "abs(hash % n), signed",
             Self::StringHash => "abs(hash) % n, signed",
+            Self::OldStringHash => "abs(hash) % n, 0 for the smallest hash",
         }
     }
 
@@ -69,6 +72,10 @@ impl Rule {
                 Some(hash) => hash.wrapping_abs() % n.get().cast_signed(),
                 None => i32::MIN,
             },
+            Self::OldStringHash => match string_hash(key) {
+                Some(hash) => hash.checked_abs().unwrap_or(0) % n.get().cast_signed(),
+                None => i32::MIN,
+            },
         }
     }
 
@@ -79,14 +86,15 @@ impl Rule {
             Self::Crc32 => crc32(key).into(),
             Self::Fnv1a | Self::Fnv1aReference => fnv1a(key).cast_signed().into(),
             Self::KafkajsLegacy => kafkajs_legacy(key).into(),
-            Self::StringHash => string_hash(key)?.into(),
+            Self::StringHash | Self::OldStringHash => string_hash(key)?.into(),
         };
         let dividend = match self {
             Self::Murmur2 | Self::Fnv1aReference | Self::KafkajsLegacy => hash & 0x7fff_ffff,
             Self::Crc32 | Self::Fnv1a => hash,
             // The absolute value of Java's smallest int is that int.
             Self::StringHash if hash == i64::from(i32::MIN) => hash,
-            Self::StringHash => hash.abs(),
+            Self::OldStringHash if hash == i64::from(i32::MIN) => 0,
+            Self::StringHash | Self::OldStringHash => hash.abs(),
         };
         let remainder = dividend % i64::from(n.get());
         Some(Steps { hash, dividend, remainder, partition: self.partition(key, n) })

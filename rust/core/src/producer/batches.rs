@@ -1,20 +1,8 @@
 //! The batch that stands open for each partition, as far as a strategy asks: is it full, and is there room for one more
-//! record (`RecordAccumulator`, `ProducerBatch`, `MemoryRecordsBuilder`; message format 2, no compression, no headers).
+//! record (`RecordAccumulator`, `ProducerBatch`, `MemoryRecordsBuilder`).
 
-/// What a batch without records takes: `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`.
-const BATCH_OVERHEAD: i64 = 61;
-/// The most that a record takes beside its key and value: `DefaultRecord.MAX_RECORD_OVERHEAD`.
-const RECORD_OVERHEAD: i64 = 21;
-/// What a record has that has no varint: its attributes, and how many headers it has, which is none.
-const FIXED: i64 = 2;
-
-/// The sizes of a record, each -1 for a null, and when it is appended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size {
-    pub(super) key: i32,
-    pub(super) value: i32,
-    pub(super) at: i64,
-}
+use super::appending::{Appended, Appends};
+use super::sizes::{BATCH_OVERHEAD, Size};
 
 /// The open batches of a topic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,16 +12,17 @@ pub(super) struct Batches {
     open: Vec<Batch>,
 }
 
-/// A partition's last batch; without records there is none.
+/// A batch to which records are appended; without records there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Batch {
-    records: i32,
-    bytes: i64,
-    limit: i64,
+pub(crate) struct Batch {
+    pub(crate) records: i32,
+    /// `estimatedSizeInBytes`, which is exact without compression.
+    pub(crate) bytes: i64,
+    pub(super) limit: i64,
     /// The time of its first record.
-    opened: i64,
-    /// Whether a record has not fitted in.
-    closed: bool,
+    pub(crate) opened: i64,
+    /// Whether a record has not fitted in: `closeForRecordAppends`.
+    pub(crate) closed: bool,
 }
 
 impl Batches {
@@ -46,103 +35,126 @@ impl Batches {
 
     /// A partition's last batch. What was opened longer than `linger` before is gone.
     #[inline]
-    pub(super) fn of(&mut self, partition: i32, at: i64, linger: Option<i64>) -> &mut Batch {
-        let place = match usize::try_from(partition) {
-            Ok(place) if self.ids.get(place) == Some(&partition) => place,
-            _ => self.place(partition),
-        };
+    fn of(&mut self, partition: i32, at: i64, linger: Option<i64>) -> &mut Batch {
+        let place = self.find(partition).unwrap_or_else(|place| self.meet(place, partition));
         let batch = &mut self.open[place];
-        if linger.is_some_and(|linger| at > batch.opened.saturating_add(linger)) {
+        if batch.is_over(at, linger) {
             *batch = Batch::default();
         }
         batch
     }
 
-    fn place(&mut self, partition: i32) -> usize {
-        self.ids.binary_search(&partition).unwrap_or_else(|place| {
-            self.ids.insert(place, partition);
-            self.open.insert(place, Batch::default());
-            place
-        })
+    /// The batch of a partition that was met before, however long ago it was opened.
+    pub(super) fn met(&mut self, partition: i32) -> Option<&mut Batch> {
+        self.find(partition).ok().map(|place| &mut self.open[place])
+    }
+
+    #[cold]
+    fn meet(&mut self, place: usize, partition: i32) -> usize {
+        self.ids.insert(place, partition);
+        self.open.insert(place, Batch::default());
+        place
+    }
+
+    /// A partition's place, or where it belongs.
+    #[inline]
+    fn find(&self, partition: i32) -> Result<usize, usize> {
+        match usize::try_from(partition) {
+            Ok(place) if self.ids.get(place) == Some(&partition) => Ok(place),
+            _ => self.ids.binary_search(&partition),
+        }
     }
 }
 
 impl Batch {
-    /// Whether nothing can be appended, so that a partition may be left: `allBatchesFull`.
+    /// A batch that is begun with a record, which fits into it however large it is.
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.records == 0 || self.closed || self.bytes >= self.limit
+    pub(crate) fn begun(size: Size, at: i64, batch_size: i32) -> Self {
+        let limit = size.upper_bound().max(batch_size.into());
+        let bytes = BATCH_OVERHEAD + size.in_batch(0, 0);
+        Self { records: 1, bytes, limit, opened: at, closed: false }
     }
 
-    /// Appends a record; how many bytes it takes, or `None` where it needs a new batch. This one is closed then.
+    /// Whether it has reached its limit.
     #[inline]
-    pub(super) fn append(&mut self, size: Size) -> Option<i32> {
+    pub(crate) fn is_at_limit(&self) -> bool {
+        self.bytes >= self.limit
+    }
+
+    /// Whether nothing can be appended: `isFull`, and where there is none, `allBatchesFull`.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.records == 0 || self.closed || self.is_at_limit()
+    }
+
+    /// What its first record did.
+    #[inline]
+    pub(crate) fn begins(&self) -> Appended {
+        Appended { bytes: java_int(self.bytes), is_full: self.is_at_limit() }
+    }
+
+    /// Whether it was opened longer than `linger` ago.
+    #[inline]
+    pub(super) fn is_over(&self, at: i64, linger: Option<i64>) -> bool {
+        linger.is_some_and(|linger| at > self.opened.saturating_add(linger))
+    }
+
+    /// What a record would take in it.
+    #[inline]
+    pub(super) fn bytes_of(&self, size: Size, at: i64) -> i64 {
+        size.in_batch(self.records, at.wrapping_sub(self.opened))
+    }
+
+    /// Appends a record, or `None` where it needs a new batch. This one is closed then.
+    #[inline]
+    pub(crate) fn append(&mut self, size: Size, at: i64) -> Option<Appended> {
         if self.is_full() {
             return None;
         }
-        let bytes = record(self.records, size.at.wrapping_sub(self.opened), size);
+        let bytes = self.bytes_of(size, at);
         if self.bytes + bytes > self.limit {
             self.closed = true;
             return None;
         }
         self.records += 1;
         self.bytes += bytes;
-        Some(java_int(bytes))
+        Some(Appended { bytes: java_int(bytes), is_full: self.is_at_limit() })
     }
+}
 
-    /// Begins a new batch with a record, which fits into it however large it is; the bytes of both.
+/// A record on its way into one of the open batches.
+pub(super) struct Appending<'a> {
+    pub(super) batches: &'a mut Batches,
+    pub(super) size: Size,
+    pub(super) at: i64,
+    pub(super) linger: Option<i64>,
+    pub(super) batch_size: i32,
+}
+
+impl Appending<'_> {
     #[inline]
-    pub(super) fn begin(&mut self, size: Size, batch_size: i32) -> i32 {
-        let most = BATCH_OVERHEAD + RECORD_OVERHEAD + of_bytes(size.key) + of_bytes(size.value) + 1;
-        let bytes = BATCH_OVERHEAD + record(0, 0, size);
-        let limit = most.max(batch_size.into());
-        *self = Self { records: 1, bytes, limit, opened: size.at, closed: false };
-        java_int(bytes)
+    fn of(&mut self, partition: i32) -> &mut Batch {
+        self.batches.of(partition, self.at, self.linger)
     }
 }
 
-/// `DefaultRecord.sizeInBytes`.
-fn record(offset: i32, time: i64, size: Size) -> i64 {
-    let body = FIXED + varint(offset.into()) + varint(time) + of_bytes(size.key) + of_bytes(size.value);
-    varint(body) + body
+impl Appends for Appending<'_> {
+    #[inline]
+    fn append(&mut self, partition: i32) -> Option<Appended> {
+        let (size, at) = (self.size, self.at);
+        self.of(partition).append(size, at)
+    }
+
+    #[inline]
+    fn begin(&mut self, partition: i32) -> Appended {
+        let begun = Batch::begun(self.size, self.at, self.batch_size);
+        *self.of(partition) = begun;
+        begun.begins()
+    }
 }
 
-/// Bytes with their length before them; a null is the length -1.
-fn of_bytes(length: i32) -> i64 {
-    varint(length.into()) + i64::from(length.max(0))
-}
-
-/// How many bytes a number takes: zigzag, seven bits a byte (`ByteUtils.sizeOfVarlong`).
-fn varint(number: i64) -> i64 {
-    let zigzag = (number << 1) ^ (number >> 63);
-    i64::from((70 - (zigzag | 1).leading_zeros()) / 7)
-}
-
+/// Bytes as Java's accumulator hands them on.
 #[expect(clippy::cast_possible_truncation, reason = "Java's int")]
-fn java_int(bytes: i64) -> i32 {
+pub(super) fn java_int(bytes: i64) -> i32 {
     bytes as i32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_takes_a_byte_for_each_seven_bits() {
-        let sizes = [
-            (0, 1),
-            (-1, 1),
-            (63, 1),
-            (64, 2),
-            (-64, 1),
-            (-65, 2),
-            (8191, 2),
-            (8192, 3),
-            (i64::MAX, 10),
-            (i64::MIN, 10),
-        ];
-        for (number, size) in sizes {
-            assert_eq!(varint(number), size, "{number}");
-        }
-    }
 }

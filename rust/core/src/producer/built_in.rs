@@ -1,5 +1,6 @@
 //! The sticky partition since Kafka 3.3 (`BuiltInPartitioner`, KIP-794), racks as of 4.4.
 
+use super::batches::java_int;
 use super::{Draws, Topic};
 use crate::{Error, Result};
 
@@ -72,8 +73,8 @@ impl BuiltIn {
         near.unwrap_or(&load.all).draw(number.cast_signed())
     }
 
-    /// So many bytes were appended to the sticky partition; whether another is sticky now. It moves on after
-    /// `batch.size` where that is enabled, and after twice as much in any case.
+    /// So many bytes were appended to the sticky partition; the next one if it moves on, which it does after `batch.size`
+    /// where that is enabled, and after twice as much in any case. The next one may be the same.
     pub(super) fn update(
         &mut self,
         bytes: i32,
@@ -81,16 +82,32 @@ impl BuiltIn {
         topic: &Topic,
         rules: Stickiness,
         draws: &mut Draws,
-    ) -> Result<bool> {
-        let Some((_, produced)) = &mut self.sticky else { return Ok(false) };
+    ) -> Result<Option<i32>> {
+        let Some((_, produced)) = &mut self.sticky else { return Ok(None) };
         // Java's sums and products overflow: a batch.size beyond 2^30 - 1 moves on after every record.
         *produced = produced.wrapping_add(bytes);
         let enough = *produced >= rules.batch_size && enable_switch;
         if !enough && *produced < rules.batch_size.wrapping_mul(2) {
-            return Ok(false);
+            return Ok(None);
         }
-        self.sticky = Some((self.next(topic, rules, draws)?, 0));
-        Ok(true)
+        let next = self.next(topic, rules, draws)?;
+        self.sticky = Some((next, 0));
+        Ok(Some(next))
+    }
+
+    /// The sticky partition, and how many bytes it may get before it is left whatever its batches are like; none before the
+    /// first record, and where Kafka's producer does not get as far.
+    pub(super) fn room(&self, rules: Stickiness) -> Option<(i32, i64)> {
+        let (partition, produced) = self.sticky?;
+        let most = rules.batch_size.checked_mul(2)?;
+        Some((partition, i64::from(most) - i64::from(produced)))
+    }
+
+    /// So many bytes of that room are taken.
+    pub(super) fn take(&mut self, bytes: i64) {
+        if let Some((_, produced)) = &mut self.sticky {
+            *produced = produced.wrapping_add(java_int(bytes));
+        }
     }
 
     /// Takes in the queues, from which the next partitions are drawn; without any, all are drawn alike.

@@ -1,7 +1,10 @@
 //! A producer that places record after record: the order of preference, and what a strategy keeps between records.
 
-use super::batches::{Batches, Size};
+use super::appending::Appends;
+use super::batches::{Appending, Batches};
 use super::built_in::{BuiltIn, Stickiness};
+use super::runs::Placing;
+use super::sizes::Size;
 use super::sticky_cache::StickyCache;
 use super::strategy::Batching;
 use super::{Among, Draws, Otherwise, Queues, Settings, Strategy, Topic};
@@ -21,6 +24,8 @@ pub struct Record {
     pub key_size: i32,
     /// How many bytes its value has, -1 for a null value.
     pub value_size: i32,
+    /// How many bytes its headers take: [`headers_size`](super::headers_size); 0 for none.
+    pub headers_size: i32,
     /// When it is sent, in milliseconds.
     pub at: i64,
 }
@@ -38,9 +43,11 @@ pub struct Record {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Producer {
-    strategy: Strategy,
-    settings: Settings,
-    topics: Vec<Kept>,
+    pub(super) strategy: Strategy,
+    pub(super) settings: Settings,
+    pub(super) topics: Vec<Kept>,
+    /// The open batches of each topic.
+    batches: Vec<Batches>,
     draws: Draws,
     /// `RoundRobinPartitioner` of 3.9.2: the topic and partition at which a batch was to begin, for the next record of its
     /// thread, whatever its topic.
@@ -51,26 +58,18 @@ pub struct Producer {
 
 /// A topic, and what a strategy keeps of it.
 #[derive(Clone, Debug)]
-struct Kept {
-    topic: Topic,
-    counter: Option<i32>,
-    sticky: StickyCache,
-    built_in: BuiltIn,
+pub(super) struct Kept {
+    pub(super) topic: Topic,
+    pub(super) counter: Option<i32>,
+    pub(super) sticky: StickyCache,
+    pub(super) built_in: BuiltIn,
     /// The partition of Kafka 0.8.
     old: Option<i32>,
-    batches: Batches,
 }
 
 impl Kept {
     fn new(topic: Topic) -> Self {
-        Self {
-            batches: Batches::new(&topic.all),
-            topic,
-            counter: None,
-            sticky: StickyCache::default(),
-            built_in: BuiltIn::default(),
-            old: None,
-        }
+        Self { topic, counter: None, sticky: StickyCache::default(), built_in: BuiltIn::default(), old: None }
     }
 }
 
@@ -81,8 +80,9 @@ impl Producer {
     /// [`Error::Producer`] for settings that Kafka refuses.
     pub fn new(strategy: Strategy, settings: Settings, topics: Vec<Topic>, draws: Draws) -> Result<Self> {
         settings.check()?;
+        let batches = topics.iter().map(|topic| Batches::new(&topic.all)).collect();
         let topics = topics.into_iter().map(Kept::new).collect();
-        Ok(Self { strategy, settings, topics, draws, previous: None, refreshed: None })
+        Ok(Self { strategy, settings, topics, batches, draws, previous: None, refreshed: None })
     }
 
     /// How many draws were taken.
@@ -97,9 +97,11 @@ impl Producer {
 
     /// New metadata of a topic, or a topic that was not there before; what is kept of it stays.
     pub fn set_topic(&mut self, place: usize, topic: Topic) {
-        match self.topics.get_mut(place) {
-            Some(kept) => kept.topic = topic,
-            None => self.topics.push(Kept::new(topic)),
+        if let Some(kept) = self.topics.get_mut(place) {
+            kept.topic = topic;
+        } else {
+            self.batches.push(Batches::new(&topic.all));
+            self.topics.push(Kept::new(topic));
         }
     }
 
@@ -132,28 +134,67 @@ impl Producer {
     /// [`Error::Producer`] where Kafka's own producer throws, and where recorded draws are at their end.
     #[inline]
     pub fn place(&mut self, record: &Record) -> Result<Option<i32>> {
-        let own = match record.partition {
-            Some(partition) => Some(self.checked(record.topic, partition)?),
-            None => None,
-        };
-        match self.strategy.batching() {
-            Batching::Apart => match own {
-                Some(partition) => Ok(Some(partition)),
-                None => self.partition(record.topic, record.keyed, record.at),
-            },
-            Batching::BuiltIn => {
-                let keyed = record.keyed.filter(|_| !self.settings.ignore_keys);
-                self.append_to(own.or(keyed), record).map(Some)
-            }
-            Batching::Told => self.told(own, record).map(Some),
-        }
+        let mut batches = std::mem::take(&mut self.batches);
+        let placed = self.place_beside(record, &mut batches);
+        self.batches = batches;
+        placed
     }
 
-    /// A record's own partition, if its topic has it.
-    fn checked(&self, topic: usize, partition: i32) -> Result<i32> {
+    /// The same for one record after the other; the partitions go to `placed`.
+    ///
+    /// # Errors
+    /// The number of the first record that is refused, and why: those before it have been placed.
+    pub fn place_each(
+        &mut self,
+        records: &[Record],
+        placed: impl FnMut(Option<i32>),
+    ) -> std::result::Result<(), (usize, Error)> {
+        // Taken out once, and not for each record.
+        let mut batches = std::mem::take(&mut self.batches);
+        let mut placing = Placing { records, placed, next: 0 };
+        let outcome = self.place_rest(&mut placing, &mut batches).map_err(|error| (placing.next, error));
+        self.batches = batches;
+        outcome
+    }
+
+    fn place_rest<P>(&mut self, placing: &mut Placing<'_, P>, batches: &mut [Batches]) -> Result<()>
+    where
+        P: FnMut(Option<i32>),
+    {
+        while let Some(record) = placing.records.get(placing.next) {
+            (placing.placed)(self.place_beside(record, batches)?);
+            placing.next += 1;
+            // After a key or a partition there is as a rule another, and no run.
+            if record.keyed.is_none() && record.partition.is_none() {
+                self.run(record.topic, placing, batches);
+            }
+        }
+        Ok(())
+    }
+
+    /// The partition of a record; the strategy and the batches, which it knows nothing of, are both changed on the way.
+    #[inline]
+    fn place_beside(&mut self, record: &Record, batches: &mut [Batches]) -> Result<Option<i32>> {
+        match record.partition {
+            Some(partition) => self.check_own(record.topic, partition)?,
+            None if self.strategy.batching() == Batching::Apart => {
+                return self.partition(record.topic, record.keyed, record.at);
+            }
+            None => {}
+        }
+        self.place_in(record, &mut self.appending(record, batches))
+    }
+
+    /// The record on its way into the open batches of its topic.
+    fn appending<'a>(&self, record: &Record, batches: &'a mut [Batches]) -> Appending<'a> {
+        record.beside(&mut batches[record.topic], &self.settings)
+    }
+
+    /// Refuses a record's own partition that its topic does not have.
+    fn check_own(&self, topic: usize, partition: i32) -> Result<()> {
         let topic = &self.topics[topic].topic;
         if usize::try_from(partition).is_ok_and(|partition| partition < topic.len()) {
-            return Ok(partition);
+            return Ok(());
         }
         Err(Error::Producer(format!(
             "the record names partition {partition}, and topic {:?} has {} (from 0 on)",
@@ -274,7 +315,7 @@ impl Producer {
         self.topics[topic].built_in.weigh(queues, stickiness(self.strategy, &self.settings))
     }
 
-    fn has_no(&self, call: &str) -> Error {
+    pub(super) fn has_no(&self, call: &str) -> Error {
         Error::Producer(format!("the strategy {} has no {call}", self.strategy))
     }
 
@@ -348,83 +389,60 @@ impl Producer {
         Err(refused(format!("partition {partition} is beyond the {} partitions", topic.len()), unknown))
     }
 
-    /// The record's batch by the accumulator of Kafka 2.8, which asks a strategy again before it begins a batch.
-    fn told(&mut self, own: Option<i32>, record: &Record) -> Result<i32> {
-        let partition = self.own_or_chosen(own, record)?;
-        if self.append_record(record, partition, false) {
-            return Ok(partition);
-        }
-        self.on_new_batch(record.topic, partition)?;
-        let partition = self.own_or_chosen(own, record)?;
-        self.append_record(record, partition, true);
-        Ok(partition)
-    }
-
     /// Appends a record to its partition's batch, or to a new one if that is allowed; whether it did. A batch that has no
     /// room for it is closed.
     pub fn append_record(&mut self, record: &Record, partition: i32, begins: bool) -> bool {
-        let (size, linger) = (size(record), self.settings.linger_ms);
-        let batch = self.topics[record.topic].batches.of(partition, record.at, linger);
-        if batch.append(size).is_some() {
-            return true;
+        let mut batches = std::mem::take(&mut self.batches);
+        let mut appending = self.appending(record, &mut batches);
+        let fits = appending.append(partition).is_some();
+        if !fits && begins {
+            appending.begin(partition);
         }
-        if begins {
-            batch.begin(size, self.settings.batch_size);
-        }
-        begins
+        self.batches = batches;
+        fits || begins
     }
 
-    fn own_or_chosen(&mut self, own: Option<i32>, record: &Record) -> Result<i32> {
-        match own {
-            Some(partition) => Ok(partition),
-            None => {
-                self.partition(record.topic, record.keyed, record.at)?.ok_or_else(|| self.has_no("partition"))
-            }
-        }
+    pub(super) fn strategy(&self) -> Strategy {
+        self.strategy
     }
 
-    /// The record's batch by the accumulator since Kafka 3.3. It moves on from a partition whose batches are full and that
-    /// has got enough, before a record is appended and after it.
-    fn append_to(&mut self, fixed: Option<i32>, record: &Record) -> Result<i32> {
+    pub(super) fn ignores_keys(&self) -> bool {
+        self.settings.ignore_keys
+    }
+
+    /// A topic's built-in partitioner, with what it asks for.
+    pub(super) fn built_in(&mut self, topic: usize) -> (&mut BuiltIn, &Topic, Stickiness, &mut Draws) {
         let rules = stickiness(self.strategy, &self.settings);
-        let Kept { topic, built_in, batches, .. } = &mut self.topics[record.topic];
-        let (size, linger, draws) = (size(record), self.settings.linger_ms, &mut self.draws);
-        if let Some(partition) = fixed {
-            let batch = batches.of(partition, record.at, linger);
-            if batch.append(size).is_none() {
-                batch.begin(size, rules.batch_size);
-            }
-            return Ok(partition);
-        }
-        if rules.batch_size > i32::MAX / 2 {
-            return Err(Error::Producer(format!(
-                "with batch.size={} Kafka's own producer appends no record, ever: twice as much is no Java int",
-                rules.batch_size
-            )));
-        }
-        loop {
-            let partition = built_in.peek(topic, rules, draws)?;
-            let batch = batches.of(partition, record.at, linger);
-            if batch.is_full() && built_in.update(0, true, topic, rules, draws)? {
-                continue;
-            }
-            let bytes = match batch.append(size) {
-                Some(bytes) => bytes,
-                // The batch had no room, and is full by that: it is looked at once more.
-                None if built_in.update(0, true, topic, rules, draws)? => continue,
-                None => batch.begin(size, rules.batch_size),
-            };
-            built_in.update(bytes, batch.is_full(), topic, rules, draws)?;
-            return Ok(partition);
+        let Kept { topic, built_in, .. } = &mut self.topics[topic];
+        (built_in, topic, rules, &mut self.draws)
+    }
+
+    /// The partition that a topic's strategy stays with, of Kafka 2.4 to 3.2.
+    pub(super) fn cached(&self, topic: usize) -> Option<i32> {
+        self.topics[topic].sticky.get()
+    }
+}
+
+impl Record {
+    #[inline]
+    pub(crate) fn size(&self) -> Size {
+        Size::new(self.key_size, self.value_size, self.headers_size)
+    }
+
+    /// On its way into one of these batches, its topic's.
+    #[inline]
+    pub(super) fn beside<'a>(&self, batches: &'a mut Batches, settings: &Settings) -> Appending<'a> {
+        Appending {
+            batches,
+            size: self.size(),
+            at: self.at,
+            linger: settings.linger_ms,
+            batch_size: settings.batch_size,
         }
     }
 }
 
-fn size(record: &Record) -> Size {
-    Size { key: record.key_size, value: record.value_size, at: record.at }
-}
-
-fn stickiness(strategy: Strategy, settings: &Settings) -> Stickiness {
+pub(super) fn stickiness(strategy: Strategy, settings: &Settings) -> Stickiness {
     Stickiness {
         // As KafkaProducer hands it on.
         batch_size: settings.batch_size.max(1),

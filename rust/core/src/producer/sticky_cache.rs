@@ -8,6 +8,11 @@ use crate::Result;
 pub(super) struct StickyCache(Option<i32>);
 
 impl StickyCache {
+    /// The partition; none before the first record.
+    pub(super) fn get(self) -> Option<i32> {
+        self.0
+    }
+
     /// The partition, drawn where there is none.
     pub(super) fn partition(&mut self, topic: &Topic, draws: &mut Draws) -> Result<i32> {
         match self.0 {

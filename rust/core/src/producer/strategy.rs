@@ -41,7 +41,7 @@ pub enum Strategy {
 
 /// What tells of the batches that records are put into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Batching {
+pub(crate) enum Batching {
     /// Nothing: they do not matter.
     Apart,
     /// A record that would begin a batch is not appended: the strategy is told of it, and asked once more (`onNewBatch`).
@@ -131,7 +131,7 @@ impl Strategy {
         self.batching() != Batching::Apart
     }
 
-    pub(super) fn batching(self) -> Batching {
+    pub(crate) fn batching(self) -> Batching {
         match self {
             Self::Sticky33 | Self::Sticky44 => Batching::BuiltIn,
             Self::Sticky24 | Self::UniformSticky24 | Self::RoundRobin28 | Self::RoundRobin392 => {

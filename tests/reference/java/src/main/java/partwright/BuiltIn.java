@@ -122,8 +122,13 @@ public abstract class BuiltIn implements Asked {
     }
 
     /** Is told where a record is appended. */
-    protected static final class Where implements RecordAccumulator.AppendCallbacks {
+    public static final class Where implements RecordAccumulator.AppendCallbacks {
         private int partition = RecordMetadata.UNKNOWN_PARTITION;
+
+        /** Where it was; before that, nowhere. */
+        public int partition() {
+            return partition;
+        }
 
         @Override
         public void setPartition(int chosen) {

@@ -82,17 +82,35 @@ public final class Strategies {
         }
     }
 
+    /** Answers a question. */
+    @FunctionalInterface
+    public interface Answerer {
+        /** The answer's fields. */
+        ObjectNode answer(JsonNode question) throws ReflectiveOperationException, InterruptedException;
+    }
+
+    /** What may draw numbers. */
+    @FunctionalInterface
+    public interface Drawing {
+        /** Does it, once. */
+        void run() throws ReflectiveOperationException, InterruptedException;
+    }
+
     /** Reads standard input to its end. */
     public static void answer(String library, String version, Source source, Maker maker)
+            throws IOException, ReflectiveOperationException, InterruptedException {
+        answer(library, version, question -> answer(source, maker.make(question), question));
+    }
+
+    /** The same, of questions of any kind. */
+    public static void answer(String library, String version, Answerer answerer)
             throws IOException, ReflectiveOperationException, InterruptedException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
         PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
         ObjectNode provenance = JSON.createObjectNode().put("library", library).put("version", version);
         out.append(JSON.writeValueAsString(provenance)).append('\n');
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            JsonNode question = JSON.readTree(line);
-            Asked asked = maker.make(question);
-            out.append(JSON.writeValueAsString(answer(source, asked, question))).append('\n');
+            out.append(JSON.writeValueAsString(answerer.answer(JSON.readTree(line)))).append('\n');
         }
         out.flush();
     }
@@ -100,27 +118,35 @@ public final class Strategies {
     private static ObjectNode answer(Source source, Asked asked, JsonNode question)
             throws ReflectiveOperationException, InterruptedException {
         boolean places = question.has("records");
-        long seed = question.get("thread_seed").asLong();
         ObjectNode answer = JSON.createObjectNode();
-        ArrayNode draws = answer.putArray("draws");
-        ArrayNode answers = answer.putArray(places ? "placed" : "results");
-        source.begin(seed);
-        for (JsonNode each : question.get(places ? "records" : "events")) {
-            try {
-                answers.add(places ? Integer.valueOf(asked.place(each)) : asked.happens(each));
-            } catch (InvocationTargetException thrown) {
-                answers.addObject().put("error", thrown.getCause().getClass().getSimpleName());
-            } catch (RuntimeException thrown) {
-                answers.addObject().put("error", thrown.getClass().getSimpleName());
+        draw(source, question, answer, () -> {
+            ArrayNode answers = answer.putArray(places ? "placed" : "results");
+            for (JsonNode each : question.get(places ? "records" : "events")) {
+                try {
+                    answers.add(places ? Integer.valueOf(asked.place(each)) : asked.happens(each));
+                } catch (InvocationTargetException thrown) {
+                    answers.addObject().put("error", thrown.getCause().getClass().getSimpleName());
+                } catch (RuntimeException thrown) {
+                    answers.addObject().put("error", thrown.getClass().getSimpleName());
+                }
             }
-        }
+        });
+        asked.check();
+        return answer;
+    }
+
+    /** Lets something draw from the question's `thread_seed`; the numbers that it drew are the answer's `draws`. */
+    public static void draw(Source source, JsonNode question, ObjectNode answer, Drawing drawing)
+            throws ReflectiveOperationException, InterruptedException {
+        long seed = question.get("thread_seed").asLong();
+        ArrayNode draws = answer.putArray("draws");
+        source.begin(seed);
+        drawing.run();
         long end = source.state();
         source.begin(seed);
         while (source.state() != end) {
             draws.add(source.next());
         }
-        asked.check();
-        return answer;
     }
 
     /** The key of an event; null where it has none. */
@@ -128,7 +154,8 @@ public final class Strategies {
         return bytes(event.path("key"));
     }
 
-    private static byte[] bytes(JsonNode hex) {
+    /** Bytes that are written in hex; null where there are none. */
+    public static byte[] bytes(JsonNode hex) {
         return hex.isTextual() ? HexFormat.of().parseHex(hex.asText()) : null;
     }
 

@@ -1,6 +1,7 @@
 // Answers questions about the strategy of Kafka 0.8's producer, which keeps one partition until it refreshes its metadata.
 package partwright.v0_8;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static partwright.Strategies.open;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -9,6 +10,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -29,7 +31,7 @@ import partwright.Strategies;
 import partwright.Strategies.Asked;
 
 /**
- * `old-null-key`: `DefaultEventHandler.getPartition` of records without keys. Its `handle`, which asks the brokers for
+ * `old-null-key`: `DefaultEventHandler.getPartition`, and `DefaultPartitioner` of keys that are text. Its `handle`, which asks the brokers for
  * metadata and sends, is not called; what it does before, where it refreshes the metadata, is done here with its own
  * fields, and the clock is the question's.
  */
@@ -99,7 +101,10 @@ public final class StrategyAnswers {
                 refreshed.setLong(handler, now);
             }
             Seq<PartitionAndLeader> partitions = topics.getOrDefault(topic, sequence(List.of()));
-            return (Integer) partition.invoke(handler, topic, null, partitions);
+            JsonNode key = event.path("key");
+            // DefaultPartitioner hashes an object: a text has the same hash in every run.
+            Object text = key.isTextual() ? new String(HexFormat.of().parseHex(key.asText()), UTF_8) : null;
+            return (Integer) partition.invoke(handler, topic, text, partitions);
         }
     }
 

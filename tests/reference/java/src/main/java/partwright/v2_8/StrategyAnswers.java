@@ -36,8 +36,12 @@ public final class StrategyAnswers {
     /** Reads standard input to its end. */
     public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
         Strategies.answer("kafka-clients", AppInfoParser.getVersion(), new Strategies.ThreadDraws(), question ->
-                new Partitioners(
-                        question, PARTITIONERS.get(question.get("strategy").asText()).get(), new Batches(question)));
+                new Partitioners(question, partitioner(question), new Batches(question)));
+    }
+
+    /** A new partitioner, by its name in the question. */
+    static Partitioner partitioner(JsonNode question) {
+        return PARTITIONERS.get(question.get("strategy").asText()).get();
     }
 
     private static final class Batches implements Partitioners.Batches {

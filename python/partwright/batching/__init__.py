@@ -1,0 +1,11 @@
+"""A producer's batches before it runs: what its accumulator and its sender make of given records.
+
+Exact to `RecordAccumulator`, `BuiltInPartitioner` and `Sender` of kafka-clients 4.4.0, and of 2.8.2, without
+compression and transactions. Time is in the records: nothing sleeps, and no clock is read.
+"""
+
+from partwright.batching.scenario import replay
+from partwright.batching.simulation import Simulation, compare, simulate
+from partwright.batching.tuning import Tuning, tune
+
+__all__ = ["Simulation", "Tuning", "compare", "replay", "simulate", "tune"]

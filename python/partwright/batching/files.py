@@ -1,0 +1,120 @@
+"""A file of records as a simulation takes it: its columns as Arrow batches, read as they are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.audit.columns import checked_n, counts, milliseconds
+from partwright.cluster import Cluster
+from partwright.errors import PartwrightError
+from partwright.files import Wanted, open_records, text_type
+from partwright.files.formats import in_one
+from partwright.hashing import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["led_in_turn", "reader"]
+
+_TYPES = {
+    "time": pa.int64(),
+    "key": pa.binary(),
+    "partition": pa.int64(),
+    "size": pa.int64(),
+}
+
+
+def led_in_turn(partitions: int, brokers: int) -> Cluster:
+    """A topic whose partition i is led by broker i mod `brokers`.
+
+    Raises:
+        PartwrightError: There is no such number of partitions.
+
+    Examples:
+        >>> [each.leader for each in led_in_turn(4, 3).partitions("topic")]
+        [0, 1, 2, 0]
+    """
+    topic = [{"id": each, "leader": each % brokers} for each in range(checked_n(partitions) or 0)]
+    return Cluster.from_dict(
+        {"brokers": [{"id": each} for each in range(brokers)], "topics": {"topic": topic}}
+    )
+
+
+def reader(
+    file: str,
+    names: Mapping[str, str | None],
+    key_type: str | None,
+    read: Callable[[int, float | None], None],
+) -> pa.RecordBatchReader:
+    """The records of a file, whose bytes are read when they are asked for.
+
+    Args:
+        file: A csv, JSON lines, Parquet or Arrow file, or - for JSON lines on stdin.
+        names: The columns by what they are: `time`, `key`, `partition`, `value` and `size`; None is one that the file
+            does not have.
+        key_type: How a key becomes key bytes.
+        read: Is told how many rows have been read, and how much of the file.
+
+    Returns:
+        Batches of `time` (int64, milliseconds), `size` (int64, bytes of the value) and, where they are named, `key`
+        (binary) and `partition` (int64).
+
+    Raises:
+        PartwrightError: A column is not there, or named twice, or a value is none; with the row.
+    """
+    given = {what: name for what, name in names.items() if name is not None}
+    for name in given.values():
+        if list(given.values()).count(name) > 1:
+            raise PartwrightError(f"{name!r} cannot be two of the columns: name another one")
+    columns = [what for what in _TYPES if what in given or (what == "size" and "value" in given)]
+    schema = pa.schema([(what, _TYPES[what]) for what in columns])
+    return pa.RecordBatchReader.from_batches(schema, _batches(file, given, key_type, schema, read))
+
+
+def _batches(
+    file: str,
+    given: Mapping[str, str],
+    key_type: str | None,
+    schema: pa.Schema,
+    read: Callable[[int, float | None], None],
+) -> Iterator[pa.RecordBatch]:
+    texts = {"key": text_type(key_type), "value": pa.string()}
+    wanted = [
+        Wanted(name, texts.get(what, pa.int64()), lenient=what not in texts) for what, name in given.items()
+    ]
+    row = 0
+    with open_records(file) as records:
+        for batch in records.read(wanted):
+            arrays = _arrays(dict(zip(given, batch, strict=True)), key_type, row)
+            made = pa.record_batch([arrays[what] for what in schema.names], schema=schema)
+            yield made
+            row += made.num_rows
+            read(row, records.done)
+
+
+def _arrays(columns: Mapping[str, Any], key_type: str | None, row: int) -> dict[str, pa.Array]:
+    found = {"time": milliseconds(columns["time"], row)}
+    if "key" in columns:
+        found["key"] = in_one(encode(columns["key"], key_type)).cast(pa.binary())
+    if "partition" in columns:
+        found["partition"] = counts(columns["partition"], "partition", row)
+    if "size" in columns:
+        found["size"] = counts(columns["size"], "size", row)
+    elif "value" in columns:
+        values = in_one(columns["value"])
+        if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
+            values = _text(values)
+        found["size"] = pc.binary_length(values).cast(pa.int64())
+    return found
+
+
+def _text(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.large_binary() if pa.types.is_binary_view(values.type) else pa.large_string())
+    except pa.ArrowException:
+        raise PartwrightError(
+            f"the values are {values.type}, and a record's are text or bytes: name their sizes with --size"
+        ) from None

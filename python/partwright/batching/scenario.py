@@ -1,0 +1,225 @@
+"""A scenario of batches as JSON, and its answer: `partwright batch`.
+
+>>> scenario = {"strategy": "sticky@4.4", "brokers": [{"id": 0, "latency_ms": 1}], "partitions": [{"id": 0, "leader": 0}]}
+>>> replay({**scenario, "records": [[0, None, None, 100]]})["requests"]
+[{'id': 0, 'node': 0, 'sent_ms': 5, 'done_ms': 6, 'ok': True, 'bytes': 170, 'batches': [0]}]
+"""  # noqa: E501 - an example is one line
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright import _core
+from partwright.cluster_parts import listed, object_fields, shown
+from partwright.errors import PartwrightError
+from partwright.hashing import partition_for_key
+from partwright.producer_configs import keys, read_configs, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright.producer_configs import Configs
+
+__all__ = ["broker_of", "draws_of", "is_each_append", "optional", "replay"]
+
+_SCENARIO = (
+    "strategy", "config", "sender", "brokers", "partitions", "flush_ms", "failed_requests", "draws", "seed", "records",
+    # What a golden line has beside its question.
+    "placed", "batches", "requests",
+)  # fmt: skip
+_SENDERS = ("each-instant", "each-append")
+_BROKER = ("id", "rack", "latency_ms", "away")
+_RECORD = "time, key in hex, partition and size of the value, and of those of its headers if it has any"
+_RECORD_FIELDS = range(4, 6)
+_LEAST_INT, _MOST_INT, _LEAST_LONG, _MOST_LONG = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1
+
+
+def replay(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """What a producer makes of a scenario's records: their batches, and the requests that these are sent in.
+
+    Args:
+        scenario: `strategy` (sticky@4.4, sticky@3.3, round-robin and random of Kafka 4, round-robin@3.9.2, and with the
+            accumulator of 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8); `config` (Kafka's keys); `sender`
+            (each-instant or each-append); `brokers`, each with `id`, `rack`, `latency_ms` and `away`, spans of
+            milliseconds in which it accepts nothing; `partitions` with `id` and `leader`, in the order of the metadata;
+            `flush_ms` and `failed_requests`; `draws` or `seed`; and `records`, each a list of its time in milliseconds,
+            its key in hex, its own partition, the size of its value in bytes, and of those of its headers. A null is a
+            null key, none, or a null value.
+
+    Returns:
+        `placed`, the partition and batch of each record; `batches` in order of creation, with `why` each was closed
+        (full, no-room, linger, flush or node; None where it never left); `requests` in order of sending.
+
+    Raises:
+        PartwrightError: The scenario is none, or Kafka refuses it; with the row where it is a record.
+
+    Examples:
+        >>> line = {"strategy": "round-robin", "partitions": [{"id": 0}, {"id": 1}], "records": [[7, None, None, 10]] * 3}
+        >>> replay(line)["placed"]
+        [[0, 0], [1, 1], [0, 0]]
+        >>> replay({**line, "records": [[7, None, None, 10], [6, None, None, 10]]})
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: row 1: time runs backwards, from 7 to 6 ms
+    """  # noqa: E501 - an example is one line
+    given = object_fields(scenario, "a scenario", _SCENARIO, needs="records")
+    for name in ("strategy", "partitions"):
+        if name not in given:
+            raise PartwrightError(f"a scenario has no {name}: name it")
+    if not isinstance(given["strategy"], str):
+        raise PartwrightError(f"a strategy is named by text, not {shown(given['strategy'])}")
+    strategy = _core.strategy_name(given["strategy"])
+    partitions = [_partition(each) for each in listed(given["partitions"], "partitions")]
+    records = _records(listed(given["records"], "records"), len(partitions))
+    simulation = _core.Batching(
+        strategy,
+        settings_of(_configs(given.get("config")), strategy),
+        {
+            "each_append": is_each_append(given.get("sender")),
+            "flush_ms": optional(given.get("flush_ms"), "flush_ms", 0, _MOST_LONG),
+            "failed_requests": [
+                _whole(each, "a failed request", 0, _MOST_LONG)
+                for each in listed(given.get("failed_requests") or (), "failed_requests")
+            ],
+            "brokers": [broker_of(each) for each in listed(given.get("brokers") or (), "brokers")],
+            "partitions": partitions,
+            "draws": draws_of(given.get("draws")),
+            "seed": optional(given.get("seed"), "the seed", _LEAST_LONG, _MOST_LONG) or 0,
+        },
+        True,
+    )
+    simulation.append(records)
+    simulation.finish()
+    return _answer(simulation.tables())
+
+
+def _configs(given: object) -> Configs:
+    config = object_fields({} if given is None else given, "config", keys(), needs=None)
+    return read_configs(config)
+
+
+def is_each_append(given: object) -> bool:
+    """Whether a sender is each-append; None is each-instant."""
+    sender = "each-instant" if given is None else given
+    if sender not in _SENDERS:
+        raise PartwrightError(f"sender is {' or '.join(_SENDERS)}, not {shown(given)}")
+    return sender == "each-append"
+
+
+def draws_of(given: object) -> list[int] | None:
+    """Raw values of Java's `nextInt()`, if there are any."""
+    if given is None:
+        return None
+    return [_whole(each, "a draw", _LEAST_INT, _MOST_INT) for each in listed(given, "draws")]
+
+
+def _partition(given: object) -> tuple[int, int | None]:
+    found = object_fields(given, "a partition", ("id", "leader"), needs="id")
+    partition = _whole(found["id"], "a partition's id", 0, _MOST_INT)
+    return partition, optional(found.get("leader"), f"the leader of partition {partition}", 0, _MOST_INT)
+
+
+def broker_of(given: object) -> tuple[int, str | None, int, list[tuple[int, int]]]:
+    """A broker's id, rack, latency and the times in which it is away."""
+    found = object_fields(given, "a broker", _BROKER, needs="id")
+    broker = _whole(found["id"], "a broker's id", 0, _MOST_INT)
+    rack, what = found.get("rack"), f"broker {broker}"
+    if rack is not None and not isinstance(rack, str):
+        raise PartwrightError(f"{what}: a rack is text, not {shown(rack)}")
+    latency = optional(found.get("latency_ms"), f"{what}: latency_ms", 0, _MOST_LONG)
+    spans = []
+    for each in listed(found.get("away") or (), f"{what}: away"):
+        if not isinstance(each, list | tuple) or len(each) != 2:  # noqa: PLR2004 - from and to
+            raise PartwrightError(
+                f"{what}: a span is a list of its first time and its end, not {shown(each)}"
+            )
+        spans.append(
+            (
+                _whole(each[0], f"{what}: a time", 0, _MOST_LONG),
+                _whole(each[1], f"{what}: a time", 0, _MOST_LONG),
+            )
+        )
+    return broker, rack, latency or 0, spans
+
+
+def _records(given: Sequence[Any], partitions: int) -> pa.StructArray:
+    columns: tuple[list[Any], ...] = ([], [], [], [], [])
+    for row, record in enumerate(given):
+        for column, value in zip(columns, _record(row, record), strict=True):
+            column.append(value)
+    times, encoded, named, sizes, headers = columns
+    key_column = pa.array(encoded, pa.binary())
+    return pa.StructArray.from_arrays(
+        [
+            pa.array(times, pa.int64()),
+            pa.array(named, pa.int32()),
+            partition_for_key(key_column, partitions) if partitions else pa.nulls(len(given), pa.int32()),
+            pc.binary_length(key_column),
+            pa.array(sizes, pa.int32()),
+            pa.array(headers, pa.list_(pa.int32())),
+        ],
+        ["time", "partition", "keyed", "key_size", "value_size", "headers"],
+    )
+
+
+def _record(
+    row: int, given: object
+) -> tuple[int, bytes | None, int | None, int | None, list[int | None] | None]:
+    where = f"row {row}"
+    if not isinstance(given, list | tuple) or len(given) not in _RECORD_FIELDS:
+        raise PartwrightError(f"{where}: a record is a list of {_RECORD}, not {shown(given)}")
+    time, key, partition, size, *headers = given
+    sizes = listed(headers[0] or (), f"{where}: headers") if headers else ()
+    return (
+        _whole(time, f"{where}: a time", 0, _MOST_LONG),
+        _key(where, key),
+        optional(partition, f"{where}: a partition", 0, _MOST_INT),
+        optional(size, f"{where}: the size of a value", 0, _MOST_INT),
+        [optional(each, f"{where}: the size of a header", 0, _MOST_INT) for each in sizes] or None,
+    )
+
+
+def _key(where: str, given: object) -> bytes | None:
+    if given is None:
+        return None
+    try:
+        return bytes.fromhex(given)  # type: ignore[arg-type]  # a TypeError is one of the refusals
+    except (TypeError, ValueError):
+        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {shown(given)}") from None
+
+
+def optional(given: object, what: str, least: int, most: int) -> int | None:
+    """A whole number within its bounds, or None."""
+    return None if given is None else _whole(given, what, least, most)
+
+
+def _whole(given: object, what: str, least: int, most: int) -> int:
+    if type(given) is not int or not least <= given <= most:
+        raise PartwrightError(f"{what} is a whole number from {least} to {most}, not {shown(given)}")
+    return given
+
+
+def _answer(tables: Mapping[str, pa.StructArray]) -> dict[str, Any]:
+    partitions, ids = (tables["records"].field(name).to_pylist() for name in ("partition", "batch"))
+    return {
+        "placed": [list(pair) for pair in zip(partitions, ids, strict=True)],
+        "batches": [_batch(row) for row in tables["batches"].to_pylist()],
+        "requests": [_request(row) for row in tables["requests"].to_pylist()],
+    }
+
+
+def _batch(row: dict[str, Any]) -> dict[str, Any]:
+    plain = ("partition", "first_record", "records", "bytes", "opened_ms", "closed_ms", "why")
+    return {
+        "id": row["batch"],
+        **{name: row[name] for name in plain},
+        "sends": [list(pair) for pair in zip(row["requests"], row["sent_ms"], strict=True)],
+        "acked_ms": row["acked_ms"],
+    }
+
+
+def _request(row: dict[str, Any]) -> dict[str, Any]:
+    plain = ("sent_ms", "done_ms", "ok", "bytes", "batches")
+    return {"id": row["request"], "node": row["broker"], **{name: row[name] for name in plain}}

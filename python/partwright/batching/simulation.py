@@ -1,0 +1,402 @@
+"""Simulations over tables of records: what a strategy and the settings do to batches, requests and delays.
+
+>>> from partwright import Cluster
+>>> records = {"time": [0] * 9, "size": [100] * 9}
+>>> simulate(records, Cluster.of({"orders": 3}), "round-robin").batches.column("records").to_pylist()
+[3, 3, 3]
+>>> simulate(records, Cluster.of({"orders": 3}), "sticky").batches.column("records").to_pylist()
+[9]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from partwright import _core
+from partwright.batching.scenario import broker_of, draws_of, is_each_append, optional
+from partwright.cluster import Cluster
+from partwright.cluster_parts import listed, object_fields, shown
+from partwright.errors import PartwrightError
+from partwright.hashing import partition_for_key
+from partwright.producer_configs import read_configs, settings_of
+from partwright.producer_records import Records, moved
+
+if TYPE_CHECKING:
+    from partwright.producer_records import Batch
+
+__all__ = ["SUMMARY", "Simulation", "compare", "simulate"]
+
+SUMMARY = pa.schema(
+    [
+        ("name", pa.string()),
+        ("strategy", pa.string()),
+        ("records", pa.int64()),
+        ("batches", pa.int64()),
+        ("requests", pa.int64()),
+        ("unsent", pa.int64()),
+        ("mean_fill", pa.float64()),
+        ("p50_waited_ms", pa.int64()),
+        ("p99_waited_ms", pa.int64()),
+        ("p50_delay_ms", pa.int64()),
+        ("p99_delay_ms", pa.int64()),
+        ("largest_share", pa.float64()),
+        ("slow_share", pa.float64()),
+        ("partitions", pa.list_(pa.struct([("partition", pa.int32()), ("bytes", pa.int64())]))),
+    ]
+)
+_LONG = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulation:
+    """What became of records. Times are in milliseconds, as the records'.
+
+    Attributes:
+        records: A row for each record, in their order: `partition` (int32), `batch` (int64) and `waited_ms`
+            (int64), from its time to when its batch was first sent; null where it never was.
+        batches: A row for each batch, in order of creation: `batch` (int64), `partition` (int32),
+            `first_record` (int64), `records` (int32), `bytes` (int64; its size in a request), `fill` (float64; its
+            share of `batch.size`), `opened_ms`, `closed_ms` (int64), `why` (full, no-room, linger, flush or node),
+            `requests` and `sent_ms` (lists of int64; each try), `acked_ms` (int64) and `tries` (int32). Null is
+            what did not happen.
+        requests: A row for each request: `request` (int64), `broker` (int32), `sent_ms`, `done_ms` (int64), `ok`
+            (bool), `bytes` (int64) and `batches` (list of int64).
+        switches: A row for each time that the strategy left its sticky partition: `record` and `at_ms`
+            (int64), `from` and `to` (int32), which may be the same since Kafka 3.3.
+        summary: One row, as `compare` has one for each strategy.
+    """
+
+    records: pa.Table
+    batches: pa.Table
+    requests: pa.Table
+    switches: pa.Table
+    summary: pa.Table
+
+
+def simulate(
+    records: Any,  # noqa: ANN401 - a table of any library
+    cluster: Cluster | Mapping[str, int],
+    strategy: str = "sticky",
+    *,
+    configs: Mapping[str, Any] | None = None,
+    topic: str | None = None,
+    latency_ms: int = 1,
+    brokers: Mapping[int, Mapping[str, Any]] | None = None,
+    sender: str = "each-instant",
+    flush_ms: int | None = None,
+    failed_requests: Sequence[int] = (),
+    seed: int = 0,
+    draws: Sequence[int] | None = None,
+    client: str = "java",
+    key_type: str | None = None,
+    key: str = "key",
+    partition: str = "partition",
+    value: str = "value",
+    size: str = "size",
+    time: str = "time",
+) -> Simulation:
+    """What a producer makes of records: which batches they are in, and when these are sent and acknowledged.
+
+    Args:
+        records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns.
+            Their times must not run backwards.
+        cluster: The topic's partitions in the order of the metadata, and their leaders. A mapping of a
+            topic to its number of partitions is a cluster of one broker.
+        strategy: sticky@4.4 (`sticky`), sticky@3.3, round-robin or random of Kafka 4, round-robin@3.9.2;
+            with the accumulator of Kafka 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8.
+        configs: Kafka's own keys and values; see `partwright.producer_configs.Configs`.
+        topic: The records' topic; None is the only one of the cluster.
+        latency_ms: How long a broker takes to answer a request.
+        brokers: By id, what is other than that: `latency_ms`, and `away`, a list of spans `[from, to)` in
+            which the broker accepts no request.
+        sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or
+            after each append that filled or opened a batch, too.
+        flush_ms: When `flush()` begins, once all records are there.
+        failed_requests: The requests, counted from 0, that fail and whose batches are sent again.
+        seed: What draws begin with; see `partwright.Producer`.
+        draws: The draws themselves, in the place of a seed.
+        client: Whose rule places records by key.
+        key_type: How a key becomes key bytes.
+        key: The column of keys.
+        partition: That of the partitions that records name.
+        value: That of the values, of which the sizes count alone.
+        size: That of the values' sizes in bytes, in the place of the values.
+        time: That of the times: whole numbers of milliseconds, or timestamps.
+
+    Returns:
+        Tables of the records, batches, requests and switches, and a summary.
+
+    Raises:
+        PartwrightError: With the row, a time that runs backwards, a record over `max.request.size`, a
+            partition that is not there; a config that Kafka refuses; a column that is missing or of another
+            type.
+
+    Examples:
+        >>> found = simulate({"time": [0, 1, 9], "size": [100] * 3}, {"orders": 2}, "round-robin@2.8", configs={"linger.ms": 3})
+        >>> found.records.to_pydict()
+        {'partition': [1, 1, 1], 'batch': [0, 0, 1], 'waited_ms': [3, 2, 3]}
+        >>> found.summary.select(["batches", "requests", "p99_delay_ms"]).to_pylist()
+        [{'batches': 2, 'requests': 2, 'p99_delay_ms': 4}]
+    """  # noqa: E501 - an example is one line
+    columns = {"key": key, "partition": partition, "value": value, "size": size, "time": time}
+    given = _Given.of(cluster, topic, client, key_type, columns)
+    scenario = _scenario(given, latency_ms, brokers, sender, flush_ms, failed_requests, seed, draws)
+    run = _Run(strategy, strategy, configs, scenario, rows=True)
+    _feed(given, records, [run])
+    summary, tables = run.summary(), run.tables()
+    return Simulation(**tables, summary=pa.Table.from_pylist([summary], SUMMARY))
+
+
+def compare(
+    records: Any,  # noqa: ANN401 - a table of any library
+    cluster: Cluster | Mapping[str, int],
+    strategies: Sequence[str] | Mapping[str, Mapping[str, Any]],
+    *,
+    configs: Mapping[str, Any] | None = None,
+    topic: str | None = None,
+    latency_ms: int = 1,
+    brokers: Mapping[int, Mapping[str, Any]] | None = None,
+    sender: str = "each-instant",
+    flush_ms: int | None = None,
+    seed: int = 0,
+    client: str = "java",
+    key_type: str | None = None,
+    key: str = "key",
+    partition: str = "partition",
+    value: str = "value",
+    size: str = "size",
+    time: str = "time",
+) -> pa.Table:
+    """What several strategies and settings make of the same records, in one pass over them.
+
+    Memory does not grow with the records, but for batches that cannot leave.
+
+    Args:
+        records: As for `simulate`, and so are all others.
+        cluster: The topic's partitions.
+        strategies: Names of strategies; or by a name of one's own, a `strategy` and `configs`, which come
+            before the others.
+        configs: Kafka's own keys and values, for all of them.
+        topic: The records' topic.
+        latency_ms: How long a broker takes to answer.
+        brokers: What is other than that.
+        sender: When the sender runs.
+        flush_ms: When `flush()` begins.
+        seed: What the draws of each begin with.
+        client: Whose rule places records by key.
+        key_type: How a key becomes key bytes.
+        key: The column of keys.
+        partition: That of the partitions that records name.
+        value: That of the values.
+        size: That of the values' sizes.
+        time: That of the times.
+
+    Returns:
+        A row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent` (records whose
+        batches wait at the end), `mean_fill` (bytes of a batch by `batch.size`), `p50_waited_ms` and
+        `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms` (until it
+        is acknowledged; the least delay that so many records do not exceed), `largest_share` (of the bytes
+        in the partition that has most), `slow_share` (of the bytes that the broker with the longest latency
+        acknowledged; null where all are as fast) and `partitions` (the bytes of each).
+
+    Raises:
+        PartwrightError: As for `simulate`.
+
+    Examples:
+        >>> records = {"time": [0] * 9, "size": [100] * 9}
+        >>> compare(records, {"orders": 3}, ["round-robin", "sticky"]).select(["name", "batches"]).to_pylist()
+        [{'name': 'round-robin', 'batches': 3}, {'name': 'sticky', 'batches': 1}]
+    """
+    columns = {"key": key, "partition": partition, "value": value, "size": size, "time": time}
+    given = _Given.of(cluster, topic, client, key_type, columns)
+    scenario = _scenario(given, latency_ms, brokers, sender, flush_ms, (), seed, None)
+    runs = [
+        _Run(name, strategy, {**(configs or {}), **own}, scenario, rows=False)
+        for name, strategy, own in _named(strategies)
+    ]
+    _feed(given, records, runs)
+    return pa.Table.from_pylist([run.summary() for run in runs], SUMMARY)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A topic, and where its records are in a table."""
+
+    cluster: Cluster
+    topic: str
+    client: str
+    key_type: str | None
+    columns: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        cluster: Cluster | Mapping[str, int],
+        topic: str | None,
+        client: str,
+        key_type: str | None,
+        columns: Mapping[str, str],
+    ) -> _Given:
+        _core.check(1, client, key_type)
+        cluster = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
+        if topic is None and len(cluster.topics) != 1:
+            raise PartwrightError(
+                f"the cluster has {len(cluster.topics)} topics, and a simulation is of one: say which, with topic="
+            )
+        topic = next(iter(cluster.topics)) if topic is None else topic
+        cluster.partitions(topic)
+        return cls(cluster, topic, client, key_type, columns)
+
+    def arrays(self, batch: Batch) -> pa.StructArray:
+        """Some records as the core takes them."""
+        times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
+        if times is None:
+            raise PartwrightError(
+                "a simulation goes by the times of the records: name their column, with time="
+            )
+        if sizes is None:
+            raise PartwrightError(
+                "a simulation counts bytes: give the records' values (value=) or sizes (size=)"
+            )
+        found = {
+            "time": times,
+            "partition": batch.partitions(),
+            "keyed": None if keys is None else batch.by_topic(keys, self._placed, self.cluster),
+            "key_size": batch.key_sizes(self.key_type),
+            "value_size": sizes,
+        }
+        there = {name: column for name, column in found.items() if column is not None}
+        return pa.StructArray.from_arrays(list(there.values()), list(there))
+
+    def _placed(self, keys: pa.Array, partitions: int) -> pa.Array:
+        placed: pa.Array = partition_for_key(keys, partitions, self.client, self.key_type)
+        return placed
+
+
+class _Run:
+    """A simulation under way."""
+
+    def __init__(
+        self,
+        name: str,
+        strategy: object,
+        configs: Mapping[str, Any] | None,
+        scenario: Mapping[str, Any],
+        *,
+        rows: bool,
+    ) -> None:
+        if not isinstance(strategy, str):
+            raise PartwrightError(f"a strategy is named by text, not {shown(strategy)}")
+        self._name, self._strategy = name, _core.strategy_name(strategy)
+        found = read_configs(configs)
+        compression = (configs or {}).get("compression.type", "none")
+        if compression != "none":
+            raise PartwrightError(
+                f"a simulation knows no compression, and compression.type is {shown(compression)}: leave it out, or "
+                "say none"
+            )
+        self._batch_size = max(1, found.batch_size)
+        self._slowest = _slowest(scenario["brokers"])
+        self._core = _core.Batching(self._strategy, settings_of(found, self._strategy), scenario, rows)
+        self.append = self._core.append
+
+    def summary(self) -> dict[str, Any]:
+        totals = self._core.finish()
+        by_partition, by_broker = dict(totals["partitions"]), dict(totals["brokers"])
+        total, acked, batches = sum(by_partition.values()), sum(by_broker.values()), totals["batches"]
+        waited, delay = totals["waited_ms"], totals["delay_ms"]
+        slow = None if self._slowest is None else by_broker.get(self._slowest, 0)
+        return {
+            "name": self._name,
+            "strategy": self._strategy,
+            **{name: totals[name] for name in ("records", "batches", "requests", "unsent")},
+            "mean_fill": total / batches / self._batch_size if batches else None,
+            "p50_waited_ms": waited[0],
+            "p99_waited_ms": waited[1],
+            "p50_delay_ms": delay[0],
+            "p99_delay_ms": delay[1],
+            "largest_share": max(by_partition.values()) / total if total else None,
+            "slow_share": slow / acked if slow is not None and acked else None,
+            "partitions": [{"partition": each, "bytes": size} for each, size in by_partition.items()],
+        }
+
+    def tables(self) -> dict[str, pa.Table]:
+        found = self._core.tables().items()
+        return {name: pa.Table.from_struct_array(array) for name, array in found}
+
+
+def _slowest(brokers: Sequence[tuple[int, str | None, int, Any]]) -> int | None:
+    """The broker with the longest latency; the first of several, and none where all are as fast."""
+    latencies = {broker: latency for broker, _, latency, _ in brokers}
+    if len(set(latencies.values())) <= 1:
+        return None
+    return max(latencies, key=lambda broker: latencies[broker])
+
+
+def _feed(given: _Given, records: Any, runs: Sequence[_Run]) -> None:  # noqa: ANN401 - a table of any library
+    table = Records(records, given.topic, given.columns, given.cluster, {given.topic: 0}, given.key_type)
+    row = 0
+    for batch in table.batches():
+        try:
+            arrays = given.arrays(batch)
+            for run in runs:
+                run.append(arrays)
+        except PartwrightError as error:
+            raise type(error)(moved(str(error), row.__add__)) from None
+        row += len(batch)
+
+
+def _scenario(
+    given: _Given,
+    latency_ms: int,
+    brokers: Mapping[int, Mapping[str, Any]] | None,
+    sender: str,
+    flush_ms: int | None,
+    failed_requests: Sequence[int],
+    seed: int,
+    draws: Sequence[int] | None,
+) -> dict[str, Any]:
+    others = {} if brokers is None else brokers
+    if not isinstance(others, Mapping):
+        raise PartwrightError(f"brokers are what is known of each by its id, not {shown(brokers)}")
+    known = {broker.id: broker.rack for broker in given.cluster.brokers}
+    for broker in others:
+        if broker not in known:
+            raise PartwrightError(
+                f"there is no broker {shown(broker)} in the cluster: there are {sorted(known)}"
+            )
+    latency = optional(latency_ms, "latency_ms", 0, _LONG)
+    found = []
+    for broker, rack in known.items():
+        own = object_fields(others.get(broker, {}), f"broker {broker}", ("latency_ms", "away"), needs=None)
+        found.append(broker_of({"id": broker, "rack": rack, "latency_ms": latency, **own}))
+    failed = listed(failed_requests, "failed_requests")
+    return {
+        "each_append": is_each_append(sender),
+        "flush_ms": optional(flush_ms, "flush_ms", 0, _LONG),
+        "failed_requests": [optional(each, "a failed request", 0, _LONG) for each in failed],
+        "brokers": found,
+        "partitions": [(each.id, each.leader) for each in given.cluster.partitions(given.topic)],
+        "draws": draws_of(draws),
+        "seed": optional(seed, "the seed", -_LONG - 1, _LONG) or 0,
+    }
+
+
+def _named(
+    strategies: Sequence[str] | Mapping[str, Mapping[str, Any]],
+) -> list[tuple[str, str, Mapping[str, Any]]]:
+    """What is compared: names, strategies and configs of their own."""
+    if not isinstance(strategies, Mapping):
+        return [(each, each, {}) for each in listed(strategies, "strategies", str)]
+    found = []
+    for name, each in strategies.items():
+        own = object_fields(each, f"what {shown(name)} stands for", ("strategy", "configs"), needs=None)
+        configs = own.get("configs") or {}
+        if not isinstance(configs, Mapping):
+            raise PartwrightError(f"configs are Kafka's keys and their values, not {shown(configs)}")
+        found.append((str(name), own.get("strategy", "sticky"), configs))
+    return found

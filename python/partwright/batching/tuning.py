@@ -1,0 +1,183 @@
+"""Which `batch.size` and `linger.ms` suit given records: a grid of simulations, ranked by delay and requests.
+
+>>> records = {"time": list(range(2000)), "size": [400] * 2000}
+>>> found = tune(records, {"orders": 3})
+>>> found.default["requests"], found.recommended["requests"], found.recommended["linger_ms"]
+(334, 182, 10)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from partwright.batching.simulation import SUMMARY, compare
+from partwright.cluster_parts import listed, shown
+from partwright.errors import PartwrightError
+from partwright.producer_configs import read_configs, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright.cluster import Cluster
+
+__all__ = ["Tuning", "tune"]
+
+BATCH_SIZES = (4_096, 16_384, 32_768, 65_536, 131_072)
+LINGERS_MS = (0, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tuning:
+    """What a grid of settings has come to.
+
+    Attributes:
+        settings: A row for each, the best first: `rank` (int32, from 1 on), `strategy`, `batch_size` and `linger_ms`
+            (int64), `is_on_front` (bool: no other has both fewer requests and a lower p99 delay), and the columns of
+            `compare` from `records` on.
+        default: The row of Kafka's own settings, or of those that `configs` has in their place.
+        recommended: The first row.
+        reason: Why that one, in a sentence.
+    """
+
+    settings: pa.Table
+    default: dict[str, Any]
+    recommended: dict[str, Any]
+    reason: str
+
+
+def tune(
+    records: Any,  # noqa: ANN401 - a table of any library
+    cluster: Cluster | Mapping[str, int],
+    strategies: Sequence[str] = ("sticky",),
+    *,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
+    lingers_ms: Sequence[int] = LINGERS_MS,
+    at_most_ms: int | None = None,
+    configs: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401 - those of compare
+) -> Tuning:
+    """Simulates each pair of `batch.size` and `linger.ms` with each strategy, and ranks them.
+
+    The best setting is the one with the fewest requests of those whose p99 delay is no longer than `at_most_ms`; of
+    settings that are equal in both, the one with the smaller batches and the shorter linger.
+
+    Args:
+        records: As for `compare`, and so are all others that are not named here.
+        cluster: The topic's partitions.
+        strategies: Names of strategies.
+        batch_sizes: Values of `batch.size`, in bytes.
+        lingers_ms: Values of `linger.ms`.
+        at_most_ms: What the p99 delay may be, in milliseconds; twice that of the present settings by default.
+        configs: Kafka's own keys and values, for all of them.
+        options: `topic`, `latency_ms`, `brokers` and so on.
+
+    Returns:
+        All settings, the recommended one, and the reason for it.
+
+    Raises:
+        PartwrightError: As for `compare`; there is nothing to try; no record arrives.
+
+    Examples:
+        >>> records = {"time": list(range(2000)), "size": [400] * 2000}
+        >>> tune(records, {"orders": 3}, at_most_ms=20).recommended["linger_ms"]
+        10
+    """
+    names = listed(strategies, "strategies", str)
+    sizes, lingers = listed(batch_sizes, "batch_sizes"), listed(lingers_ms, "lingers_ms")
+    if not (names and sizes and lingers):
+        raise PartwrightError(
+            "there is no setting to try: name a strategy, a batch.size and a linger.ms at least"
+        )
+    if at_most_ms is not None and (type(at_most_ms) is not int or at_most_ms < 0):
+        raise PartwrightError(f"at_most_ms is a whole number of milliseconds, not {shown(at_most_ms)}")
+    grid: dict[str, dict[str, Any]] = {"default": {"strategy": names[0], "configs": {}}}
+    for name in names:
+        for size in sizes:
+            for linger in lingers:
+                own = {"batch.size": size, "linger.ms": linger}
+                grid[f"{name}, batch.size={size}, linger.ms={linger}"] = {"strategy": name, "configs": own}
+    found = compare(records, cluster, grid, configs=configs, **options).to_pylist()
+    rows = [_row(each, {**(configs or {}), **grid[each.pop("name")]["configs"]}) for each in found]
+    default = rows[0]
+    rows = _without_twins(rows)
+    if all(row["p99_delay_ms"] is None for row in rows):
+        raise PartwrightError(
+            "no record arrives, so that there is nothing to compare: does a partition have a leader?"
+        )
+    for row in rows:
+        row["is_on_front"] = not any(_is_better(other, row) for other in rows)
+    limit = 2 * _delay(default) if at_most_ms is None else at_most_ms
+    rows.sort(key=lambda row: _order(row, default, limit))
+    ranked = [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
+    return Tuning(_table(ranked), default, ranked[0], _reason(ranked[0], default, limit))
+
+
+def _row(summary: dict[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
+    settings = settings_of(read_configs(configs), summary["strategy"])
+    about = {
+        "strategy": summary.pop("strategy"),
+        "batch_size": settings["batch_size"],
+        "linger_ms": settings["linger_ms"],
+    }
+    return {**about, "is_on_front": False, **summary}
+
+
+def _without_twins(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The defaults are in the grid, too, as a rule."""
+    return list({_settings(row): row for row in rows}.values())
+
+
+def _settings(row: Mapping[str, Any]) -> tuple[str, int, int]:
+    return row["strategy"], row["batch_size"], row["linger_ms"]
+
+
+def _delay(row: Mapping[str, Any]) -> float:
+    """Records that never arrive take for ever."""
+    return inf if row["p99_delay_ms"] is None or row["unsent"] else row["p99_delay_ms"]
+
+
+def _is_better(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    mine, others = (one["requests"], _delay(one)), (other["requests"], _delay(other))
+    return mine != others and all(a <= b for a, b in zip(mine, others, strict=True))
+
+
+def _order(row: Mapping[str, Any], default: Mapping[str, Any], limit: float) -> tuple[float, ...]:
+    """By what settings are ranked, the best first."""
+    delay = _delay(row)
+    # Too slow ones come by how slow they are.
+    return (
+        float(delay > limit),
+        row["requests"] if delay <= limit else delay,
+        delay,
+        # What gains nothing is no reason for a change.
+        float(_settings(row) != _settings(default)),
+        row["batch_size"],
+        row["linger_ms"],
+    )
+
+
+def _reason(best: Mapping[str, Any], default: Mapping[str, Any], limit: float) -> str:
+    what = f"{best['strategy']} with batch.size={best['batch_size']} and linger.ms={best['linger_ms']}"
+    requests, delay = f"{best['requests']:,} requests", f"a p99 delay of {best['p99_delay_ms']} ms"
+    if _delay(best) > limit:
+        return f"no setting has a p99 delay of {limit} ms or less: the nearest is {what}, with {delay} and {requests}"
+    if _settings(best) == _settings(default):
+        return f"{what}, as it is set now, sends {requests}, with {delay}: none sends fewer with {limit} ms or less"
+    versus = f"sends {requests} instead of {default['requests']:,}, with {delay} instead of {default['p99_delay_ms']}"
+    return f"{what} {versus}: the fewest requests of all with {limit} ms or less"
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    own = {
+        "rank": pa.int32(),
+        "strategy": pa.string(),
+        "batch_size": pa.int64(),
+        "linger_ms": pa.int64(),
+        "is_on_front": pa.bool_(),
+    }
+    summary = [field for field in SUMMARY if field.name not in {"name", *own}]
+    return pa.Table.from_pylist(rows, pa.schema([*own.items(), *summary]))

@@ -1,0 +1,173 @@
+//! The queues of a topic, and what a record does to them (`RecordAccumulator.append`).
+
+use super::node::Nodes;
+use super::queue::{Queue, Queued};
+use super::report::Report;
+use super::scenario::Partition;
+use super::walk::Walk;
+use crate::producer::appending::{Appended, Appends};
+use crate::producer::batches::Batch;
+use crate::producer::sizes::Size;
+
+/// The batches of a topic's partitions.
+#[derive(Clone, Debug)]
+pub(super) struct Accumulator {
+    /// Those of the metadata, in its order, and then any other that a key has led to.
+    queues: Vec<Queue>,
+    /// The partition of each queue.
+    ids: Vec<i32>,
+    /// The place of each partition's queue, from partition 0 on; [`NOWHERE`] for one that the topic does not have.
+    places: Vec<u32>,
+    walk: Walk,
+    /// How many partitions the metadata has.
+    known: usize,
+    /// How many batches were opened.
+    opened: u64,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// What a record did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
+    /// The batch that it is in.
+    pub(super) batch: u64,
+    /// Whether the sender is woken up: `newBatchCreated || batchIsFull`.
+    pub(super) wakes: bool,
+    /// Whether any batch was opened, or takes no more records since.
+    pub(super) matters: bool,
+}
+
+impl Accumulator {
+    pub(super) fn new(partitions: &[Partition], nodes: &Nodes) -> Self {
+        let queue = |each: &Partition| Queue::new(each.id, each.leader.and_then(|id| nodes.place(id)));
+        let queues: Vec<_> = partitions.iter().map(queue).collect();
+        let mut new = Self {
+            ids: Vec::new(),
+            places: Vec::new(),
+            walk: Walk::default(),
+            known: queues.len(),
+            opened: 0,
+            queues: Vec::new(),
+        };
+        for queue in queues {
+            new.add(queue);
+        }
+        new
+    }
+
+    pub(super) fn queues(&self) -> &[Queue] {
+        &self.queues
+    }
+
+    pub(super) fn queue(&mut self, place: usize) -> &mut Queue {
+        &mut self.queues[place]
+    }
+
+    /// The queues that were met, in the order in which Java walks them.
+    pub(super) fn walk(&self) -> &[u32] {
+        self.walk.order()
+    }
+
+    /// Whether each partition of the metadata, or as many others, have been met.
+    pub(super) fn has_met_all(&self) -> bool {
+        self.walk.order().len() >= self.known
+    }
+
+    fn add(&mut self, queue: Queue) {
+        let (place, id) = (self.queues.len(), queue.partition.cast_unsigned() as usize);
+        if self.places.len() <= id {
+            self.places.resize(id + 1, NOWHERE);
+        }
+        self.places[id] = u32::try_from(place).unwrap_or(NOWHERE);
+        self.ids.push(queue.partition);
+        self.queues.push(queue);
+    }
+
+    /// The place of a partition's queue, which is there from now on: `computeIfAbsent`.
+    #[inline]
+    pub(super) fn meet(&mut self, partition: i32) -> usize {
+        match self.places.get(partition.cast_unsigned() as usize) {
+            Some(&place) if place != NOWHERE && self.queues[place as usize].is_met => place as usize,
+            _ => self.meet_first(partition),
+        }
+    }
+
+    #[cold]
+    fn meet_first(&mut self, partition: i32) -> usize {
+        if self.places.get(partition.cast_unsigned() as usize).is_none_or(|&place| place == NOWHERE) {
+            self.add(Queue::new(partition, None));
+        }
+        let place = self.places[partition.cast_unsigned() as usize];
+        self.queues[place as usize].is_met = true;
+        self.walk.put(place, &self.ids);
+        place as usize
+    }
+
+    /// Puts a batch back that has come back: `reenqueue`.
+    pub(super) fn put_back(&mut self, mut batch: Queued, now: i64) {
+        batch.came_back(now);
+        let place = self.meet(batch.partition);
+        self.queues[place].batches.push_front(batch);
+    }
+
+    /// The answer for a partition is there, which may be drained again.
+    pub(super) fn unmute(&mut self, partition: i32) {
+        let place = self.meet(partition);
+        self.queues[place].is_muted = false;
+    }
+}
+
+/// A record on its way into the queues.
+pub(super) struct Appending<'a, R> {
+    pub(super) accumulator: &'a mut Accumulator,
+    pub(super) report: &'a mut R,
+    pub(super) size: Size,
+    pub(super) at: i64,
+    pub(super) batch_size: i32,
+    /// The number of the record.
+    pub(super) record: u64,
+    pub(super) outcome: Outcome,
+}
+
+impl<R: Report> Appends for Appending<'_, R> {
+    #[inline]
+    fn append(&mut self, partition: i32) -> Option<Appended> {
+        let place = self.accumulator.meet(partition);
+        let batches = &mut self.accumulator.queues[place].batches;
+        let several = batches.len() > 1;
+        let last = batches.back_mut()?;
+        let appended = last.append(self.size, self.at);
+        if appended.is_none_or(|appended| appended.is_full) && last.closed_ms.is_none() {
+            last.closed_ms = Some(self.at);
+            self.outcome.matters = true;
+        }
+        if let Some(appended) = appended {
+            self.outcome.batch = last.id;
+            self.outcome.wakes = several || appended.is_full;
+            if R::COUNTS_TIMES {
+                last.count(self.at);
+            }
+        }
+        appended
+    }
+
+    fn begin(&mut self, partition: i32) -> Appended {
+        let batch = Batch::begun(self.size, self.at, self.batch_size);
+        let place = self.accumulator.meet(partition);
+        let id = self.accumulator.opened;
+        self.accumulator.opened += 1;
+        let mut queued = Queued::new(id, partition, self.record, batch);
+        if R::COUNTS_TIMES {
+            queued.count(self.at);
+        }
+        self.report.opened(&queued);
+        self.accumulator.queues[place].batches.push_back(queued);
+        self.outcome = Outcome { batch: id, wakes: true, matters: true };
+        batch.begins()
+    }
+
+    fn switched(&mut self, from: i32, to: i32) {
+        self.report.switched(self.record, self.at, from, to);
+    }
+}

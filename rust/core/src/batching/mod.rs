@@ -1,0 +1,39 @@
+//! A producer's batches before it runs: what its accumulator and its sender make of given records, broker by broker.
+//!
+//! Exact to `RecordAccumulator`, `ProducerBatch`, `BuiltInPartitioner` and `Sender` of kafka-clients 4.4.0 (racks) and
+//! 3.3 to 4.3, and of 2.8.2, without compression and transactions. Time is in the records: nothing sleeps.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `scenario` | what is given: settings, brokers, partitions |
+//! | `queue` | the batches that wait for a partition |
+//! | `accumulator` | the queues of a topic, and what a record does to them |
+//! | `walk` | the order in which Java walks the queues |
+//! | `node` | a broker: its requests in flight, when it is away |
+//! | `look` | which brokers are ready, and what the strategy is told of the queues |
+//! | `sender` | what is drained into requests, and what comes of them |
+//! | `simulation` | the clock |
+//! | `report` | what is told on the way |
+//! | `rows`, `summary` | all of it, and what it comes to in fixed memory |
+
+mod accumulator;
+mod look;
+mod node;
+mod queue;
+mod report;
+mod rows;
+mod scenario;
+mod sender;
+mod simulation;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use queue::{Queued, Why};
+pub use report::Report;
+pub use rows::{BatchRow, RequestRow, Rows, SwitchRow};
+pub use scenario::{Broker, Partition, Scenario, Settings};
+pub use sender::Request;
+pub use simulation::Simulation;
+pub use summary::{Delays, Summary};

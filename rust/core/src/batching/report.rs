@@ -1,0 +1,104 @@
+//! What a simulation tells on the way.
+
+use super::queue::Queued;
+use super::sender::Request;
+
+/// Who wants to know what happens; each call comes when it happens.
+pub trait Report {
+    /// Whether batches shall count the times of their records.
+    const COUNTS_TIMES: bool = false;
+
+    /// A record is in a batch of a partition.
+    fn placed(&mut self, _partition: i32, _batch: u64, _at: i64) {}
+
+    /// A batch is opened with its first record.
+    fn opened(&mut self, _batch: &Queued) {}
+
+    /// A request is sent.
+    fn sent(&mut self, _request: &Request) {}
+
+    /// A request is answered, and its batches are complete or come back.
+    fn answered(&mut self, _request: &Request, _is_ok: bool) {}
+
+    /// A batch never left.
+    fn left_over(&mut self, _batch: &Queued) {}
+
+    /// The strategy leaves its sticky partition with this record, for another or the same once more.
+    fn switched(&mut self, _record: u64, _at: i64, _from: i32, _to: i32) {}
+}
+
+/// Two who want to know.
+impl<A: Report, B: Report> Report for (A, B) {
+    const COUNTS_TIMES: bool = A::COUNTS_TIMES || B::COUNTS_TIMES;
+
+    fn placed(&mut self, partition: i32, batch: u64, at: i64) {
+        self.0.placed(partition, batch, at);
+        self.1.placed(partition, batch, at);
+    }
+
+    fn opened(&mut self, batch: &Queued) {
+        self.0.opened(batch);
+        self.1.opened(batch);
+    }
+
+    fn sent(&mut self, request: &Request) {
+        self.0.sent(request);
+        self.1.sent(request);
+    }
+
+    fn answered(&mut self, request: &Request, is_ok: bool) {
+        self.0.answered(request, is_ok);
+        self.1.answered(request, is_ok);
+    }
+
+    fn left_over(&mut self, batch: &Queued) {
+        self.0.left_over(batch);
+        self.1.left_over(batch);
+    }
+
+    fn switched(&mut self, record: u64, at: i64, from: i32, to: i32) {
+        self.0.switched(record, at, from, to);
+        self.1.switched(record, at, from, to);
+    }
+}
+
+/// One who may want to know.
+impl<R: Report> Report for Option<R> {
+    const COUNTS_TIMES: bool = R::COUNTS_TIMES;
+
+    fn placed(&mut self, partition: i32, batch: u64, at: i64) {
+        if let Some(report) = self {
+            report.placed(partition, batch, at);
+        }
+    }
+
+    fn opened(&mut self, batch: &Queued) {
+        if let Some(report) = self {
+            report.opened(batch);
+        }
+    }
+
+    fn sent(&mut self, request: &Request) {
+        if let Some(report) = self {
+            report.sent(request);
+        }
+    }
+
+    fn answered(&mut self, request: &Request, is_ok: bool) {
+        if let Some(report) = self {
+            report.answered(request, is_ok);
+        }
+    }
+
+    fn left_over(&mut self, batch: &Queued) {
+        if let Some(report) = self {
+            report.left_over(batch);
+        }
+    }
+
+    fn switched(&mut self, record: u64, at: i64, from: i32, to: i32) {
+        if let Some(report) = self {
+            report.switched(record, at, from, to);
+        }
+    }
+}

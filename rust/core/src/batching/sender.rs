@@ -1,0 +1,207 @@
+//! What is drained into requests, and what comes of them (`Sender.sendProducerData`, `RecordAccumulator.drain`).
+
+use super::accumulator::Accumulator;
+use super::look::{Look, Told};
+use super::node::Nodes;
+use super::queue::Queued;
+use super::report::Report;
+use super::scenario::Scenario;
+use crate::Result;
+use crate::producer::Producer;
+
+/// A request to a broker.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Its number, in order of sending.
+    pub id: u64,
+    /// The number of its broker.
+    pub node: i32,
+    /// When it was sent.
+    pub sent_ms: i64,
+    /// When it is answered.
+    pub done_ms: i64,
+    /// Its batches in the order in which they were drained.
+    pub batches: Vec<Queued>,
+}
+
+impl Request {
+    /// The size of its batches.
+    pub fn bytes(&self) -> i64 {
+        self.batches.iter().map(Queued::bytes).sum()
+    }
+}
+
+/// The sender, which runs at given times.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    scenario: Scenario,
+    pub(super) nodes: Nodes,
+    told: Told,
+    /// Whether `flush()` has begun.
+    pub(super) flushing: bool,
+    /// When it wants to run again.
+    pub(super) timer: Option<i64>,
+    requests: u64,
+    /// Where draining goes on in Kafka 2.8, which has one such place for all brokers.
+    drain_index: usize,
+    most_in_flight: usize,
+    /// Whether its accumulator is that of Kafka 2.8.
+    is_old: bool,
+    /// Lists of batches that are free again.
+    spare: Vec<Vec<Queued>>,
+}
+
+impl Sender {
+    pub(super) fn new(mut scenario: Scenario, nodes: Nodes) -> Self {
+        // As KafkaProducer hands it on.
+        scenario.settings.linger_ms = scenario.settings.linger_ms.min(i32::MAX.into());
+        scenario.failed_requests.sort_unstable();
+        Self {
+            most_in_flight: usize::try_from(scenario.settings.max_in_flight).unwrap_or_default(),
+            is_old: scenario.is_old(),
+            scenario,
+            nodes,
+            told: Told::new(),
+            flushing: false,
+            timer: None,
+            requests: 0,
+            drain_index: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    pub(super) fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Whether a run would find what the last one found, as long as no batch is opened, filled or closed and no answer comes:
+    /// what may change without that is for how long a broker has refused.
+    pub(super) fn may_rest(&self) -> bool {
+        self.is_old
+            || self.scenario.settings.availability_timeout_ms == 0
+            || !self.nodes.0.iter().any(|node| node.is_refused)
+    }
+
+    /// Sends what can be sent.
+    pub(super) fn run(
+        &mut self,
+        now: i64,
+        accumulator: &mut Accumulator,
+        producer: &mut Producer,
+        report: &mut impl Report,
+    ) -> Result<()> {
+        loop {
+            let delay = self.look(now, accumulator, producer)?;
+            self.ask(now);
+            let mut has_drained = false;
+            for place in 0..self.nodes.0.len() {
+                let node = &self.nodes.0[place];
+                if node.is_ready && !node.is_refused {
+                    has_drained |= self.request(place, now, accumulator, report);
+                }
+            }
+            if !has_drained {
+                self.timer = delay.map(|delay| now.saturating_add(delay));
+                return Ok(());
+            }
+        }
+    }
+
+    fn look(&mut self, now: i64, accumulator: &Accumulator, producer: &mut Producer) -> Result<Option<i64>> {
+        let settings = &self.scenario.settings;
+        let look = Look { settings, now, flushing: self.flushing };
+        if !self.scenario.is_adaptive() {
+            return Ok(look.ready(accumulator, &mut self.nodes));
+        }
+        look.ready_and_told(accumulator, &mut self.nodes, &mut self.told, producer)
+    }
+
+    /// Asks each ready broker whether it accepts a request, and notes what it says.
+    fn ask(&mut self, now: i64) {
+        let notes = !self.is_old && self.scenario.settings.availability_timeout_ms > 0;
+        for node in self.nodes.0.iter_mut().filter(|node| node.is_ready) {
+            let accepts = node.accepts(now, self.most_in_flight);
+            node.is_refused = !accepts;
+            if notes {
+                node.was_ready(now, accepts);
+            }
+        }
+    }
+
+    /// Sends a request to a broker if there is anything to send.
+    fn request(
+        &mut self,
+        place: usize,
+        now: i64,
+        accumulator: &mut Accumulator,
+        report: &mut impl Report,
+    ) -> bool {
+        let mut batches = self.spare.pop().unwrap_or_default();
+        self.drain(place, now, accumulator, &mut batches);
+        if batches.is_empty() {
+            self.spare.push(batches);
+            return false;
+        }
+        if self.is_old {
+            batches.sort_unstable_by_key(|batch| batch.id);
+        }
+        let node = &mut self.nodes.0[place];
+        let request =
+            Request { id: self.requests, node: node.id, sent_ms: now, done_ms: node.answers(now), batches };
+        self.requests += 1;
+        report.sent(&request);
+        node.in_flight.push_back(request);
+        true
+    }
+
+    /// Takes the first batch of each partition of a broker, as long as they are no more together than `max.request.size`:
+    /// `drainBatchesForOneNode`. It goes on where it stopped; since Kafka 3.3 with the partition that it looked at last,
+    /// and before with the one behind it.
+    fn drain(&mut self, place: usize, now: i64, accumulator: &mut Accumulator, batches: &mut Vec<Queued>) {
+        let settings = &self.scenario.settings;
+        let node = &mut self.nodes.0[place];
+        let count = node.partitions.len();
+        let index = if self.is_old { &mut self.drain_index } else { &mut node.drain_index };
+        let (start, mut bytes) = (*index % count, 0);
+        for step in 0..count {
+            let looked_at = (start + step) % count;
+            *index = if self.is_old { (looked_at + 1) % count } else { looked_at };
+            let queue = accumulator.queue(node.partitions[looked_at]);
+            let Some(first) = queue.batches.front() else { continue };
+            if queue.is_muted || first.backs_off(now, settings.retry_backoff_ms) {
+                continue;
+            }
+            if bytes + first.bytes() > settings.max_request_size.into() && !batches.is_empty() {
+                return;
+            }
+            let Some(mut batch) = queue.batches.pop_front() else { continue };
+            batch.leave(now, settings.linger_ms, self.flushing);
+            bytes += batch.bytes();
+            queue.is_muted = self.most_in_flight == 1;
+            batches.push(batch);
+        }
+    }
+
+    /// Takes the answers that are there by now; whether there was any.
+    pub(super) fn answer(
+        &mut self,
+        now: i64,
+        accumulator: &mut Accumulator,
+        report: &mut impl Report,
+    ) -> bool {
+        let mut any = false;
+        while let Some(mut request) = self.nodes.answered(now) {
+            any = true;
+            let is_ok = self.scenario.failed_requests.binary_search(&request.id).is_err();
+            report.answered(&request, is_ok);
+            for batch in request.batches.drain(..) {
+                accumulator.unmute(batch.partition);
+                if !is_ok {
+                    accumulator.put_back(batch, now);
+                }
+            }
+            self.spare.push(request.batches);
+        }
+        any
+    }
+}

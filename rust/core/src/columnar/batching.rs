@@ -1,0 +1,141 @@
+//! A simulation of batches over columns: records in as record batches, and what became of them out.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Int64Builder, ListBuilder};
+use arrow_array::types::{ArrowPrimitiveType, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, StringArray, StructArray,
+};
+use arrow_schema::Field;
+
+use super::records::Columns;
+use crate::Result;
+use crate::batching::{Report, Rows, Simulation, Why};
+
+/// Appends the records of a batch to a simulation; the columns are those of [`place`](super::place), and `headers`: list of
+/// int32, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
+///
+/// # Errors
+/// [`Error::KeyType`] where a column is of another type; [`Error::Value`] with the first row that Kafka refuses.
+pub fn append_records(
+    simulation: &mut Simulation,
+    records: &dyn Array,
+    report: &mut impl Report,
+) -> Result<()> {
+    Columns::of(records)?.each_block(|records| {
+        records.iter().enumerate().try_for_each(|(number, record)| {
+            simulation.append(record, report).map_err(|error| (number, error))
+        })
+    })
+}
+
+/// What became of records, as four tables.
+pub struct BatchTables {
+    /// `partition`, `batch`, `waited_ms`: how long each record waited until its batch was first sent; null where it never was.
+    pub records: StructArray,
+    /// `batch`, `partition`, `first_record`, `records`, `bytes`, `fill`, `opened_ms`, `closed_ms`, `why`, `requests`, `sent_ms`,
+    /// `acked_ms`, `tries`.
+    pub batches: StructArray,
+    /// `request`, `broker`, `sent_ms`, `done_ms`, `ok`, `bytes`, `batches`.
+    pub requests: StructArray,
+    /// `record`, `at_ms`, `from`, `to`.
+    pub switches: StructArray,
+}
+
+impl BatchTables {
+    /// The tables of a simulation whose `batch.size` is this.
+    pub fn of(rows: &Rows, batch_size: i32) -> Self {
+        Self {
+            records: records(rows),
+            batches: batches(rows, batch_size),
+            requests: requests(rows),
+            switches: switches(rows),
+        }
+    }
+}
+
+fn records(rows: &Rows) -> StructArray {
+    let sent = |batch: u64| rows.batches.get(usize::try_from(batch).ok()?)?.sends.first().map(|&(_, at)| at);
+    let placed = &rows.placed;
+    table(vec![
+        ("partition", Arc::new(placed.iter().map(|row| row.0).collect::<Int32Array>())),
+        ("batch", Arc::new(placed.iter().map(|row| long(row.1)).collect::<Int64Array>())),
+        ("waited_ms", Arc::new(placed.iter().map(|row| Some(sent(row.1)? - row.2)).collect::<Int64Array>())),
+    ])
+}
+
+fn batches(rows: &Rows, batch_size: i32) -> StructArray {
+    let rows = &rows.batches;
+    // A batch is an array of Java's, of 2^31 - 1 bytes at most.
+    let whole = |bytes: i64| f64::from(i32::try_from(bytes).unwrap_or(i32::MAX));
+    let fill = |bytes: i64| whole(bytes) / f64::from(batch_size.max(1));
+    table(vec![
+        ("batch", numbers(rows.len())),
+        ("partition", Arc::new(rows.iter().map(|row| row.partition).collect::<Int32Array>())),
+        ("first_record", Arc::new(rows.iter().map(|row| long(row.first_record)).collect::<Int64Array>())),
+        ("records", Arc::new(rows.iter().map(|row| row.records).collect::<Int32Array>())),
+        ("bytes", Arc::new(rows.iter().map(|row| row.bytes).collect::<Int64Array>())),
+        ("fill", Arc::new(rows.iter().map(|row| fill(row.bytes)).collect::<Float64Array>())),
+        ("opened_ms", Arc::new(rows.iter().map(|row| row.opened_ms).collect::<Int64Array>())),
+        ("closed_ms", Arc::new(rows.iter().map(|row| row.closed_ms).collect::<Int64Array>())),
+        ("why", Arc::new(rows.iter().map(|row| row.why.map(Why::name)).collect::<StringArray>())),
+        ("requests", lists(rows.iter().map(|row| row.sends.iter().map(|&(request, _)| long(request))))),
+        ("sent_ms", lists(rows.iter().map(|row| row.sends.iter().map(|&(_, at)| at)))),
+        ("acked_ms", Arc::new(rows.iter().map(|row| row.acked_ms).collect::<Int64Array>())),
+        ("tries", Arc::new(rows.iter().map(|row| count(row.sends.len())).collect::<Int32Array>())),
+    ])
+}
+
+fn requests(rows: &Rows) -> StructArray {
+    let rows = &rows.requests;
+    table(vec![
+        ("request", numbers(rows.len())),
+        ("broker", Arc::new(rows.iter().map(|row| row.node).collect::<Int32Array>())),
+        ("sent_ms", Arc::new(rows.iter().map(|row| row.sent_ms).collect::<Int64Array>())),
+        ("done_ms", Arc::new(rows.iter().map(|row| row.done_ms).collect::<Int64Array>())),
+        ("ok", Arc::new(rows.iter().map(|row| Some(row.is_ok)).collect::<BooleanArray>())),
+        ("bytes", Arc::new(rows.iter().map(|row| row.bytes).collect::<Int64Array>())),
+        ("batches", lists(rows.iter().map(|row| row.batches.iter().map(|&batch| long(batch))))),
+    ])
+}
+
+fn switches(rows: &Rows) -> StructArray {
+    let rows = &rows.switches;
+    table(vec![
+        ("record", Arc::new(rows.iter().map(|row| long(row.record)).collect::<Int64Array>())),
+        ("at_ms", Arc::new(rows.iter().map(|row| row.at_ms).collect::<Int64Array>())),
+        ("from", Arc::new(rows.iter().map(|row| row.from).collect::<Int32Array>())),
+        ("to", Arc::new(rows.iter().map(|row| row.to).collect::<Int32Array>())),
+    ])
+}
+
+fn table(columns: Vec<(&str, ArrayRef)>) -> StructArray {
+    let field = |(name, column): (&str, ArrayRef)| {
+        (Arc::new(Field::new(name, column.data_type().clone(), true)), column)
+    };
+    columns.into_iter().map(field).collect::<Vec<_>>().into()
+}
+
+fn numbers(count: usize) -> ArrayRef {
+    Arc::new((0..).take(count).collect::<Int64Array>())
+}
+
+fn lists(lists: impl Iterator<Item = impl Iterator<Item = i64>>) -> ArrayRef {
+    let field = Arc::new(Field::new("item", Int64Type::DATA_TYPE, true));
+    let mut builder = ListBuilder::new(Int64Builder::new()).with_field(field);
+    for list in lists {
+        list.for_each(|number| builder.values().append_value(number));
+        builder.append(true);
+    }
+    Arc::new(builder.finish())
+}
+
+/// Numbers of records, batches and requests, of which there are never as many.
+fn long(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+fn count(tries: usize) -> i32 {
+    i32::try_from(tries).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,167 @@
+//! Simulations of a producer's batches, record batch by record batch.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use partwright_core::batching::{Broker, Partition, Rows, Scenario, Settings, Simulation, Summary};
+use partwright_core::columnar::{self, BatchTables};
+use partwright_core::producer::Draws;
+use pyo3::prelude::*;
+
+use crate::arguments::Strategy;
+use crate::arrow::{Column, to_pyarrow};
+use crate::error::{BoundaryError, detached};
+
+/// A broker as Python gives it: its number, its rack, its latency, and the times in which it is away.
+type GivenBroker = (i32, Option<String>, i64, Vec<(i64, i64)>);
+
+/// The settings as Python gives them, by the names of the core.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenSettings {
+    batch_size: i32,
+    linger_ms: i64,
+    max_request_size: i32,
+    max_in_flight: i32,
+    retry_backoff_ms: i64,
+    ignore_keys: bool,
+    adaptive: bool,
+    availability_timeout_ms: i64,
+    rack_aware: bool,
+    client_rack: String,
+}
+
+/// What varies beside the settings.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenScenario {
+    each_append: bool,
+    flush_ms: Option<i64>,
+    failed_requests: Vec<u64>,
+    brokers: Vec<GivenBroker>,
+    /// By number and leader.
+    partitions: Vec<(i32, Option<i32>)>,
+    draws: Option<Vec<i32>>,
+    seed: i64,
+}
+
+/// A simulation, and what it has told: all, where that is wanted, and what it comes to.
+type State = (Simulation, (Option<Rows>, Summary));
+
+/// What a simulation comes to, as Python gets it.
+#[derive(IntoPyObject)]
+pub(crate) struct Totals {
+    records: u64,
+    batches: u64,
+    requests: u64,
+    unsent: u64,
+    partitions: Vec<(i32, u64)>,
+    brokers: Vec<(i32, u64)>,
+    /// The 50th and the 99th percentile.
+    waited_ms: [Option<i64>; 2],
+    delay_ms: [Option<i64>; 2],
+}
+
+/// A simulation and what has become of its records.
+#[pyclass(frozen, module = "partwright._core")]
+pub(crate) struct Batching {
+    state: Mutex<State>,
+    batch_size: i32,
+}
+
+impl Batching {
+    /// What is kept is whole after each call, a panic's too.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Batching {
+    /// A producer that has sent nothing yet.
+    #[new]
+    fn new(
+        strategy: Strategy,
+        settings: GivenSettings,
+        scenario: GivenScenario,
+        rows: bool,
+    ) -> Result<Self, BoundaryError> {
+        let batch_size = settings.batch_size;
+        let brokers = scenario.brokers.into_iter();
+        let scenario = Scenario {
+            strategy: strategy.0,
+            settings: Settings {
+                batch_size,
+                linger_ms: settings.linger_ms,
+                max_request_size: settings.max_request_size,
+                max_in_flight: settings.max_in_flight,
+                retry_backoff_ms: settings.retry_backoff_ms,
+                ignore_keys: settings.ignore_keys,
+                adaptive: settings.adaptive,
+                availability_timeout_ms: settings.availability_timeout_ms,
+                rack_aware: settings.rack_aware,
+                client_rack: settings.client_rack,
+            },
+            each_append: scenario.each_append,
+            brokers: brokers
+                .map(|(id, rack, latency_ms, away)| Broker { id, rack, latency_ms, away })
+                .collect(),
+            partitions: scenario
+                .partitions
+                .into_iter()
+                .map(|(id, leader)| Partition { id, leader })
+                .collect(),
+            flush_ms: scenario.flush_ms,
+            failed_requests: scenario.failed_requests,
+            draws: scenario.draws.map_or_else(|| Draws::seeded(scenario.seed), Draws::recorded),
+        };
+        Ok(Self {
+            state: Mutex::new((Simulation::new(scenario)?, (rows.then(Rows::default), Summary::default()))),
+            batch_size,
+        })
+    }
+
+    /// Some records; the columns are those of the core.
+    fn append(&self, py: Python<'_>, records: Column) -> Result<(), BoundaryError> {
+        let records = records.only();
+        detached(py, || {
+            let (simulation, report) = &mut *self.state();
+            columnar::append_records(simulation, &records, report)
+        })
+    }
+
+    /// No more records: what they come to.
+    fn finish(&self, py: Python<'_>) -> Result<Totals, BoundaryError> {
+        detached(py, || {
+            let (simulation, report) = &mut *self.state();
+            simulation.finish(report)?;
+            let Summary { records, batches, requests, unsent, .. } = report.1;
+            let summary = &report.1;
+            let pairs = |bytes: &BTreeMap<i32, u64>| bytes.iter().map(|(&id, &bytes)| (id, bytes)).collect();
+            Ok(Totals {
+                records,
+                batches,
+                requests,
+                unsent,
+                partitions: pairs(&summary.partitions),
+                brokers: pairs(&summary.brokers),
+                waited_ms: [50, 99].map(|percent| summary.waited.percentile(percent)),
+                delay_ms: [50, 99].map(|percent| summary.delay.percentile(percent)),
+            })
+        })
+    }
+
+    /// What has become of each, by the names of the tables; empty where that was not wanted.
+    fn tables(&self, py: Python<'_>) -> Result<HashMap<&'static str, Py<PyAny>>, BoundaryError> {
+        let tables = detached(py, || {
+            let rows = &self.state().1.0;
+            Ok(BatchTables::of(rows.as_ref().unwrap_or(&Rows::default()), self.batch_size))
+        })?;
+        Ok(HashMap::from([
+            ("records", to_pyarrow(py, tables.records)?),
+            ("batches", to_pyarrow(py, tables.batches)?),
+            ("requests", to_pyarrow(py, tables.requests)?),
+            ("switches", to_pyarrow(py, tables.switches)?),
+        ]))
+    }
+}

@@ -1,0 +1,260 @@
+"""Simulations over tables: against what the real accumulators have answered; what is refused; comparisons."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from partwright import Cluster, PartwrightError
+from partwright.batching import compare, replay, simulate
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "batching"
+SCENARIO: dict[str, Any] = {
+    "strategy": "sticky@4.4",
+    "brokers": [{"id": 0, "latency_ms": 1}],
+    "partitions": [{"id": 0, "leader": 0}],
+    "records": [[10, None, None, 5]],
+}
+RECORDS = {"time": [0, 0, 1, 40], "size": [100, 100, 100, 100]}
+
+
+def scenarios() -> list[dict[str, Any]]:
+    """Those of the golden files that a table can say, which has no headers."""
+    found = []
+    for path in sorted(GOLDEN.glob("*.jsonl")):
+        lines = [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()[1:]]
+        found += [line for line in lines if not any(record[4:] and record[4] for record in line["records"])]
+    return found
+
+
+def simulated(line: dict[str, Any], batches: int) -> dict[str, Any]:
+    """A scenario as a table in several record batches."""
+    times, keys, partitions, sizes = zip(*(record[:4] for record in line["records"]), strict=True)
+    table = pa.table(
+        {
+            "time": pa.array(times, pa.int64()),
+            "key": pa.array([None if key is None else bytes.fromhex(key) for key in keys], pa.binary()),
+            "partition": pa.array(partitions, pa.int32()),
+            "size": pa.array(sizes, pa.int32()),
+        }
+    )
+    brokers = [{"id": each["id"], "rack": each["rack"]} for each in line["brokers"]]
+    cluster = Cluster.from_dict({"brokers": brokers, "topics": {"t": line["partitions"]}}, strict=False)
+    found = simulate(
+        pa.Table.from_batches(table.to_batches(max_chunksize=-(-len(table) // batches))),
+        cluster,
+        line["strategy"],
+        configs=line["config"],
+        brokers={
+            each["id"]: {name: each[name] for name in ("latency_ms", "away")} for each in line["brokers"]
+        },
+        sender=line["sender"],
+        flush_ms=line["flush_ms"],
+        failed_requests=line["failed_requests"],
+        draws=line["draws"],
+    )
+    columns = found.records.to_pydict()
+    sent = {batch["batch"]: batch["sent_ms"][:1] for batch in found.batches.to_pylist()}
+    waited = [
+        sent[batch][0] - time if sent[batch] else None
+        for batch, time in zip(columns["batch"], times, strict=True)
+    ]
+    assert columns["waited_ms"] == waited
+    check_summary(found.summary.to_pylist()[0], found, times)
+    return {
+        "placed": [list(pair) for pair in zip(columns["partition"], columns["batch"], strict=True)],
+        "acked": found.batches.column("acked_ms").to_pylist(),
+        "requests": found.requests.column("batches").to_pylist(),
+    }
+
+
+def check_summary(summary: dict[str, Any], found: Any, times: tuple[int, ...]) -> None:
+    """The summary is what the tables come to."""
+    batches = found.batches.to_pylist()
+    records = found.records.to_pylist()
+    assert summary["records"] == len(records)
+    assert summary["batches"] == len(batches)
+    assert summary["requests"] == len(found.requests)
+    assert summary["unsent"] == sum(batch["records"] for batch in batches if not batch["sent_ms"])
+    assert summary["mean_fill"] == pytest.approx(sum(batch["fill"] for batch in batches) / len(batches))
+    waited = sorted(record["waited_ms"] for record in records if record["waited_ms"] is not None)
+    acked = [batches[record["batch"]]["acked_ms"] for record in records]
+    delays = sorted(done - time for done, time in zip(acked, times, strict=True) if done is not None)
+    for name, values in (("waited", waited), ("delay", delays)):
+        for percent in (50, 99):
+            wanted = values[max(0, -(-len(values) * percent // 100) - 1)] if values else None
+            assert summary[f"p{percent}_{name}_ms"] == wanted
+    of_partition: dict[int, int] = {}
+    for batch in batches:
+        of_partition[batch["partition"]] = of_partition.get(batch["partition"], 0) + batch["bytes"]
+    assert {each["partition"]: each["bytes"] for each in summary["partitions"]} == of_partition
+
+
+def test_a_table_is_simulated_as_its_scenario_is_replayed() -> None:
+    lines = scenarios()
+    assert len(lines) > 20
+    for number, line in enumerate(lines):
+        assert simulated(line, 1 + number % 3) == {
+            "placed": line["placed"],
+            "acked": [batch["acked_ms"] for batch in line["batches"]],
+            "requests": [request["batches"] for request in line["requests"]],
+        }, f"scenario {number}"
+
+
+def test_nine_records_that_are_smaller_than_a_batch() -> None:
+    """The worked example: nothing is full, all leave by linger.ms, and the gain is one batch in the place of three."""
+    nine = {"time": [0] * 9, "size": [100] * 9}
+    found = {name: simulate(nine, {"t": 3}, name).batches for name in ("round-robin", "sticky", "sticky@2.4")}
+    records = {name: batches.column("records").to_pylist() for name, batches in found.items()}
+    assert records == {"round-robin": [3, 3, 3], "sticky": [9], "sticky@2.4": [9]}
+    for name, sent in (("round-robin", 5), ("sticky", 5), ("sticky@2.4", 0)):
+        batches = found[name].to_pydict()
+        assert set(batches["why"]) <= {"linger", "node"}
+        assert {times[0] for times in batches["sent_ms"]} == {sent}
+
+
+def test_strategies_are_compared_in_one_pass() -> None:
+    reader = pa.table(RECORDS).to_reader()
+    found = compare(reader, {"t": 3}, ["sticky", "sticky@2.4"], configs={"linger.ms": 5}, latency_ms=3)
+    for row, strategy in zip(found.to_pylist(), ("sticky", "sticky@2.4"), strict=True):
+        alone = simulate(RECORDS, {"t": 3}, strategy, configs={"linger.ms": 5}, latency_ms=3).summary
+        assert row == alone.to_pylist()[0]
+    named = {"large": {"configs": {"batch.size": 100_000}}, "small": {"configs": {"batch.size": 1}}}
+    small = compare(RECORDS, {"t": 3}, named).to_pydict()
+    assert small["name"] == ["large", "small"]
+    assert small["batches"] == [2, 4]
+
+
+def test_the_slow_brokers_share() -> None:
+    cluster = Cluster.from_dict(
+        {
+            "brokers": [{"id": 0}, {"id": 1}],
+            "topics": {"t": [{"id": 0, "leader": 0}, {"id": 1, "leader": 1}]},
+        }
+    )
+    records = {"time": [0, 0, 0], "size": [100, 100, 100], "partition": [0, 1, 1]}
+    found = compare(records, cluster, ["sticky"], brokers={1: {"latency_ms": 50}}).to_pylist()[0]
+    sizes = {each["partition"]: each["bytes"] for each in found["partitions"]}
+    assert found["slow_share"] == sizes[1] / (sizes[0] + sizes[1])
+    assert found["p99_delay_ms"] == 55
+    assert compare(records, cluster, ["sticky"]).column("slow_share").to_pylist() == [None]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"records": [[10, None, None, 5], [9, None, None, 5]]},
+            "row 1: time runs backwards, from 10 to 9 ms",
+        ),
+        (
+            {"records": [[10, None, None, 5], [10, None, None, -1]]},
+            "row 1: the size of a value is a whole number",
+        ),
+        ({"records": [[10, None, None, 1_048_576]]}, "row 0: the record is 1048664 bytes when serialized"),
+        (
+            {"records": [[10, None, 1, 5]]},
+            "row 0: the record names partition 1, which the topic does not have",
+        ),
+        ({"records": [[10, "xyz", None, 5]]}, "row 0: a key is bytes in hex, or null, not 'xyz'"),
+        ({"records": [[10, None, None]]}, "row 0: a record is a list of time, key in hex"),
+        ({"records": [[-1, None, None, 5]]}, "row 0: a time is a whole number from 0"),
+        ({"records": [[10, None, None, 5, [-2]]]}, "row 0: the size of a header is a whole number"),
+        ({"records": [[True, None, None, 5]]}, "row 0: a time is a whole number"),
+        ({"records": 7}, "records: a list is needed, not 7"),
+        ({"partitions": []}, "the topic has no partitions"),
+        ({"partitions": [{"id": 0, "leader": 4}]}, "partition 0 is led by the broker 4"),
+        ({"partitions": [{"id": 0, "leader": 0}] * 2}, "has the partition 0 twice"),
+        ({"brokers": [{"id": 0, "away": [[5, 4]]}]}, "the broker 0 is away from 5 to 4, which is before"),
+        (
+            {"brokers": [{"id": 0, "away": [5]}]},
+            "broker 0: a span is a list of its first time and its end, not 5",
+        ),
+        ({"brokers": [{"id": 0, "latency_ms": -1}]}, "broker 0: latency_ms is a whole number from 0"),
+        ({"config": {"batch.size": -1}}, "batch.size is a whole number from 0 to 2147483647, not -1"),
+        ({"config": {"batch.size": 2**30}}, "Kafka's own producer appends no record, ever"),
+        (
+            {"config": {"max.in.flight.requests.per.connection": 0}},
+            "max.in.flight.requests.per.connection is a whole number from 1 to 2147483647, not 0",
+        ),
+        (
+            {"config": {"partitioner.rack.aware": True}},
+            "client.rack must be set where partitioner.rack.aware is true",
+        ),
+        ({"config": {"compression.type": "lz4"}}, "config has no field 'compression.type'"),
+        ({"config": []}, "config is an object, not []"),
+        ({"sender": "never"}, "sender is each-instant or each-append, not 'never'"),
+        ({"draws": []}, "row 0: all 0 draws are taken, and one more is needed"),
+        ({"strategy": "stickyy"}, "there is no strategy"),
+        ({"strategy": "old-null-key"}, "the batches of the strategy old-null-key are not known"),
+        ({"record": []}, "a scenario has no field 'record': did you mean 'records'?"),
+    ],
+)
+def test_a_bad_scenario_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        replay({**SCENARIO, **change})
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "sentence"),
+    [
+        ({"time": [0, 5, 4], "size": [1, 1, 1]}, {}, "row 2: time runs backwards, from 5 to 4 ms"),
+        ({"size": [1]}, {}, "a simulation goes by the times of the records"),
+        ({"time": [1]}, {}, "a simulation counts bytes"),
+        ({"time": [1], "size": [-1]}, {}, "row 0: a value has 0 bytes or more, not -1"),
+        (RECORDS, {"topic": "u"}, "there is no topic 'u' in the cluster"),
+        (RECORDS, {"brokers": {7: {"latency_ms": 1}}}, "there is no broker 7 in the cluster"),
+        (RECORDS, {"brokers": {0: {"latency": 1}}}, "broker 0 has no field 'latency'"),
+        (RECORDS, {"strategy": None}, "a strategy is named by text, not None"),
+    ],
+)
+def test_a_bad_table_is_one_sentence(records: Any, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        simulate(records, {"t": 3}, **options)
+    assert sentence in str(refused.value)
+
+
+def test_the_row_of_a_later_batch_is_that_of_the_table() -> None:
+    table = pa.table({"time": [0, 1, 2, 1], "size": [1, 1, 1, 1]})
+    with pytest.raises(PartwrightError, match=r"^row 3: time runs backwards"):
+        simulate(pa.Table.from_batches(table.to_batches(max_chunksize=2)), {"t": 3})
+
+
+def batch(text: str, *flags: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "partwright", "batch", "-", *flags]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def test_the_command_answers_line_by_line() -> None:
+    other = {**SCENARIO, "records": []}
+    done = batch(f"{json.dumps(SCENARIO)}\n\n{json.dumps(other)}\n", "--jsonl")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers == [replay(SCENARIO), replay(other)]
+    assert answers[1] == {"placed": [], "batches": [], "requests": []}
+    done = batch(json.dumps(SCENARIO, indent=1))
+    assert json.loads(done.stdout) == answers[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "stdin, line 1: this is no JSON"),
+        ('{"records": [], "records": []}', "stdin, line 1: 'records' is there twice in one object"),
+        ("[]", "stdin, line 1: a scenario is an object with records, not []"),
+        (json.dumps({**SCENARIO, "partitions": []}), "stdin, line 1: the topic has no partitions"),
+    ],
+)
+def test_the_command_refuses_with_the_line_and_exit_code_2(text: str, sentence: str) -> None:
+    done = batch(text, "--jsonl")
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
