@@ -13,6 +13,7 @@ use arrow_array::{
 };
 use partwright_core::assignors::server::{self, Kind};
 use partwright_core::assignors::{Assignment, Assignor, Given, Lists, TopicId};
+use partwright_core::batching::{self, Broker, Scenario, Simulation, Summary};
 use partwright_core::columnar;
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
@@ -63,6 +64,8 @@ enum Case {
     Server(Kind, Size, bool),
     /// Records without a key, whose values have 50 to 149 bytes, by a strategy over 12 partitions.
     Records(Strategy),
+    /// Such records and what becomes of their batches; so many partitions of one broker, and so many records a millisecond.
+    Batches(Strategy, i32, u64),
 }
 
 /// Topics, partitions of each, members.
@@ -72,7 +75,7 @@ const MANY: Size = (500, 2_000, 2_000);
 const HALVES: Size = (100, 200, 500);
 const BROKER: Size = (1_000, 500, 10_000);
 
-const CASES: [(&str, Case); 27] = {
+const CASES: [(&str, Case); 31] = {
     use Function::{Murmur2, Partition, Scalar};
     use Layout::{Dictionary, Fixed, LargeUtf8, Long, Utf8, Utf8View};
     const JAVA: Function = Partition("java");
@@ -109,6 +112,10 @@ const CASES: [(&str, Case); 27] = {
         ("records: sticky@2.4", Case::Records(Strategy::Sticky24)),
         ("records: round-robin", Case::Records(Strategy::RoundRobin)),
         ("records: round-robin@2.8", Case::Records(Strategy::RoundRobin28)),
+        ("batches: sticky", Case::Batches(Strategy::Sticky44, 12, 100)),
+        ("batches: sticky@2.4", Case::Batches(Strategy::Sticky24, 12, 100)),
+        ("batches: sticky, a record a ms over 200", Case::Batches(Strategy::Sticky44, 200, 1)),
+        ("batches: round-robin, a record a ms over 200", Case::Batches(Strategy::RoundRobin, 200, 1)),
     ]
 };
 #[expect(clippy::print_stdout, reason = "it is what tools/instructions.py reads")]
@@ -125,6 +132,7 @@ fn main() -> Outcome {
         }
         Case::Server(kind, size, odd) => ("partition", partitions(size), broker(kind, size, odd)),
         Case::Records(strategy) => ("row", ROWS, records(strategy)),
+        Case::Batches(strategy, partitions, in_a_ms) => ("row", ROWS, batches(strategy, partitions, in_a_ms)),
     };
     let sum = sum.map_err(|error| format!("{name}: {error}"))?;
     println!("{}", json!({"unit": unit, "count": count, "sum": sum, "features": features()}));
@@ -283,12 +291,40 @@ fn broker(kind: Kind, size: Size, odd: bool) -> Outcome<i64> {
     Ok(sum(&found.ok_or("nothing was counted")??))
 }
 
+fn sizes() -> ArrayRef {
+    let sizes: Int32Array = (0..ROWS).map(|row| i32::try_from(50 + word(row, 0) % 100).ok()).collect();
+    Arc::new(sizes)
+}
+
+fn batches(strategy: Strategy, partitions: i32, in_a_ms: u64) -> Outcome<i64> {
+    let scenario = Scenario {
+        strategy,
+        settings: batching::Settings::new(),
+        each_append: false,
+        brokers: vec![Broker { latency_ms: 1, ..Broker::default() }],
+        partitions: (0..partitions).map(|id| batching::Partition { id, leader: Some(0) }).collect(),
+        flush_ms: None,
+        failed_requests: vec![],
+        draws: Draws::seeded(12),
+    };
+    let times: Int64Array = (0..ROWS).map(|row| i64::try_from(row / in_a_ms).ok()).collect();
+    let records =
+        StructArray::try_from(vec![("time", Arc::new(times) as ArrayRef), ("value_size", sizes())])?;
+    let (mut simulation, mut summary) = (Simulation::new(scenario)?, Summary::default());
+    let mut outcome = None;
+    counted(&mut || {
+        outcome = Some(columnar::append_records(&mut simulation, black_box(&records), &mut summary));
+    });
+    outcome.ok_or("nothing was counted")??;
+    simulation.finish(&mut summary)?;
+    Ok(i64::try_from(summary.requests * 1_000 + summary.batches)?)
+}
+
 fn records(strategy: Strategy) -> Outcome<i64> {
     let partitions: Vec<_> = (0..12).map(|id| Partition { id, available: true, near: false }).collect();
     let topics = vec![Topic::new("orders", &partitions)?];
     let mut producer = Producer::new(strategy, Settings::new(), topics, Draws::seeded(12))?;
-    let sizes: Int32Array = (0..ROWS).map(|row| i32::try_from(50 + word(row, 0) % 100).ok()).collect();
-    let records = StructArray::try_from(vec![("value_size", Arc::new(sizes) as ArrayRef)])?;
+    let records = StructArray::try_from(vec![("value_size", sizes())])?;
     let mut found = None;
     counted(&mut || found = Some(columnar::place(&mut producer, black_box(&records))));
     Ok(found.ok_or("nothing was counted")??.iter().flatten().map(i64::from).sum())

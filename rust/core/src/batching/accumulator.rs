@@ -23,6 +23,7 @@ pub(super) struct Accumulator {
     known: usize,
     /// How many batches were opened.
     opened: u64,
+    changes: u64,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -48,6 +49,7 @@ impl Accumulator {
             walk: Walk::default(),
             known: queues.len(),
             opened: 0,
+            changes: 0,
             queues: Vec::new(),
         };
         for queue in queues {
@@ -65,8 +67,13 @@ impl Accumulator {
     }
 
     /// The queues that were met, in the order in which Java walks them.
-    pub(super) fn walk(&self) -> &[u32] {
-        self.walk.order()
+    pub(super) fn walk(&self) -> impl ExactSizeIterator<Item = &Queue> {
+        self.walk.order().iter().map(|&place| &self.queues[place as usize])
+    }
+
+    /// Those of them with batches.
+    pub(super) fn holding(&self) -> impl Iterator<Item = &Queue> {
+        self.walk.holding().map(|place| &self.queues[place as usize])
     }
 
     /// Whether each partition of the metadata, or as many others, have been met.
@@ -101,6 +108,7 @@ impl Accumulator {
         let place = self.places[partition.cast_unsigned() as usize];
         self.queues[place as usize].is_met = true;
         self.walk.put(place, &self.ids);
+        self.changes += 1;
         place as usize
     }
 
@@ -109,6 +117,25 @@ impl Accumulator {
         batch.came_back(now);
         let place = self.meet(batch.partition);
         self.queues[place].batches.push_front(batch);
+        self.changed(place);
+    }
+
+    /// Takes the first batch of a queue.
+    pub(super) fn take_first(&mut self, place: usize) -> Option<Queued> {
+        let batch = self.queues[place].batches.pop_front()?;
+        self.changed(place);
+        Some(batch)
+    }
+
+    /// A queue is longer or shorter than it was.
+    fn changed(&mut self, place: usize) {
+        self.walk.set_holding(place, !self.queues[place].batches.is_empty());
+        self.changes += 1;
+    }
+
+    /// How often a queue became longer or shorter, or one was met.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// The answer for a partition is there, which may be drained again.
@@ -134,9 +161,9 @@ impl<R: Report> Appends for Appending<'_, R> {
     #[inline]
     fn append(&mut self, partition: i32) -> Option<Appended> {
         let place = self.accumulator.meet(partition);
-        let batches = &mut self.accumulator.queues[place].batches;
-        let several = batches.len() > 1;
-        let last = batches.back_mut()?;
+        let queue = &mut self.accumulator.queues[place];
+        let several = queue.has_several();
+        let last = queue.batches.back_mut()?;
         let appended = last.append(self.size, self.at);
         if appended.is_none_or(|appended| appended.is_full) && last.closed_ms.is_none() {
             last.closed_ms = Some(self.at);
@@ -162,7 +189,16 @@ impl<R: Report> Appends for Appending<'_, R> {
             queued.count(self.at);
         }
         self.report.opened(&queued);
-        self.accumulator.queues[place].batches.push_back(queued);
+        let queue = &mut self.accumulator.queues[place];
+        queue.batches.push_back(queued);
+        // What nobody leads never leaves, and need not be kept.
+        if queue.leader.is_none()
+            && let Some(before) = queue.batches.pop_front_if(|first| first.id != id)
+        {
+            queue.has_left_over = true;
+            self.report.left_over(&before);
+        }
+        self.accumulator.changed(place);
         self.outcome = Outcome { batch: id, wakes: true, matters: true };
         batch.begins()
     }

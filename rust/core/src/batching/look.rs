@@ -20,14 +20,14 @@ pub(super) struct Look<'a> {
 pub(super) struct Told {
     now: Queues,
     before: Queues,
-    /// Whether nothing at all was told.
-    is_none: bool,
+    /// How often the queues had changed by then; none where nothing at all was told.
+    changes: Option<u64>,
 }
 
 impl Told {
     pub(super) fn new() -> Self {
         let none = Queues { sizes: Vec::new(), ids: Vec::new(), near: Some(Vec::new()), length: 0 };
-        Self { now: none.clone(), before: none, is_none: true }
+        Self { now: none.clone(), before: none, changes: None }
     }
 }
 
@@ -36,8 +36,8 @@ impl Look<'_> {
     pub(super) fn ready(&self, accumulator: &Accumulator, nodes: &mut Nodes) -> Option<i64> {
         let mut delay = None;
         nodes.forget();
-        for &place in accumulator.walk() {
-            self.look_at(&accumulator.queues()[place as usize], nodes, &mut delay);
+        for queue in accumulator.holding() {
+            self.look_at(queue, nodes, &mut delay);
         }
         delay
     }
@@ -53,23 +53,23 @@ impl Look<'_> {
         if !accumulator.has_met_all() {
             return Ok(self.ready(accumulator, nodes));
         }
-        let mut delay = None;
-        nodes.forget();
-        let mut counted = Counted::new(&mut told.now, accumulator.walk().len());
-        for &place in accumulator.walk() {
-            let queue = &accumulator.queues()[place as usize];
-            if let Some(leader) = queue.leader {
-                counted.count(queue, &nodes.0[leader], self.settings.availability_timeout_ms);
+        let timeout = self.settings.availability_timeout_ms;
+        let is_same = told.changes == Some(accumulator.changes()) && timeout == 0;
+        if !is_same {
+            let mut counted = Counted::new(&mut told.now, accumulator.walk().len());
+            for queue in accumulator.walk() {
+                if let Some(leader) = queue.leader {
+                    counted.count(queue, &nodes.0[leader], timeout);
+                }
             }
-            self.look_at(queue, nodes, &mut delay);
+            counted.end();
+            if told.changes.is_none() || told.now != told.before {
+                producer.load_stats(0, Some(&told.now))?;
+                std::mem::swap(&mut told.now, &mut told.before);
+            }
+            told.changes = Some(accumulator.changes());
         }
-        counted.end();
-        if told.is_none || told.now != told.before {
-            producer.load_stats(0, Some(&told.now))?;
-            told.is_none = false;
-            std::mem::swap(&mut told.now, &mut told.before);
-        }
-        Ok(delay)
+        Ok(self.ready(accumulator, nodes))
     }
 
     /// `batchReady`: a broker is ready as soon as one of its partitions is.

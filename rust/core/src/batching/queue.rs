@@ -146,12 +146,26 @@ pub(super) struct Queue {
     pub(super) is_met: bool,
     /// Whether it waits for an answer, where one request may be in flight at most.
     pub(super) is_muted: bool,
+    /// Whether there were batches that will never leave; the last of them alone is kept.
+    pub(super) has_left_over: bool,
     pub(super) batches: VecDeque<Queued>,
 }
 
 impl Queue {
     pub(super) fn new(partition: i32, leader: Option<usize>) -> Self {
-        Self { partition, leader, is_met: false, is_muted: false, batches: VecDeque::new() }
+        Self {
+            partition,
+            leader,
+            is_met: false,
+            is_muted: false,
+            has_left_over: false,
+            batches: VecDeque::new(),
+        }
+    }
+
+    /// Whether there is another batch before the last one.
+    pub(super) fn has_several(&self) -> bool {
+        self.batches.len() > 1 || self.has_left_over
     }
 
     /// Whether its first batch may leave without having lingered: it is full, or there are others behind it.

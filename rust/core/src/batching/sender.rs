@@ -166,7 +166,8 @@ impl Sender {
         for step in 0..count {
             let looked_at = (start + step) % count;
             *index = if self.is_old { (looked_at + 1) % count } else { looked_at };
-            let queue = accumulator.queue(node.partitions[looked_at]);
+            let at = node.partitions[looked_at];
+            let queue = &accumulator.queues()[at];
             let Some(first) = queue.batches.front() else { continue };
             if queue.is_muted || first.backs_off(now, settings.retry_backoff_ms) {
                 continue;
@@ -174,10 +175,10 @@ impl Sender {
             if bytes + first.bytes() > settings.max_request_size.into() && !batches.is_empty() {
                 return;
             }
-            let Some(mut batch) = queue.batches.pop_front() else { continue };
+            let Some(mut batch) = accumulator.take_first(at) else { continue };
             batch.leave(now, settings.linger_ms, self.flushing);
             bytes += batch.bytes();
-            queue.is_muted = self.most_in_flight == 1;
+            accumulator.queue(at).is_muted = self.most_in_flight == 1;
             batches.push(batch);
         }
     }

@@ -213,6 +213,24 @@ fn a_partition_without_a_leader_keeps_its_batches() -> Result<()> {
 }
 
 #[test]
+fn what_is_kept_does_not_grow_with_the_records() -> Result<()> {
+    let mut scenario = scenario();
+    scenario.partitions.push(Partition { id: 2, leader: None });
+    let (mut simulation, mut summary) = (Simulation::new(scenario)?, Summary::default());
+    let mut most = [0; 2];
+    for at in 0..4000_i32 {
+        simulation.append(&record(at.into(), Some(at % 3), 10), &mut summary)?;
+        let half = usize::from(at >= 2000);
+        most[half] = format!("{simulation:?} {summary:?}").len().max(most[half]);
+    }
+    // Numbers have more digits.
+    assert!(most[1] < most[0] + 100, "{most:?}");
+    simulation.finish(&mut summary)?;
+    assert_eq!((summary.records, summary.unsent), (4000, 1333));
+    Ok(())
+}
+
+#[test]
 fn the_sender_runs_after_an_append_only_where_it_is_told_to() -> Result<()> {
     let records = [record(0, Some(0), 190), record(0, Some(0), 190), record(0, Some(1), 10)];
     let rows = run(scenario(), &records)?;

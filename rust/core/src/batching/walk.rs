@@ -7,6 +7,10 @@ use crate::assignors::java_order::{FIRST_BINS, Walker};
 pub(super) struct Walk {
     /// The places of the queues.
     order: Vec<u32>,
+    /// By the place of a queue, its step of the walk.
+    steps: Vec<u32>,
+    /// A bit for each step: whether its queue holds anything. Few do where records are few and partitions many.
+    holds: Vec<u64>,
 }
 
 impl Walk {
@@ -14,8 +18,43 @@ impl Walk {
         &self.order
     }
 
-    /// A queue is new; `ids` are the partitions of all places.
+    /// The places of the queues that hold anything.
+    pub(super) fn holding(&self) -> impl Iterator<Item = u32> {
+        (0..).step_by(64).zip(&self.holds).flat_map(|(first, &word)| {
+            let bits = std::iter::successors(Some(word), |bits| Some(bits & bits.wrapping_sub(1)));
+            let steps =
+                bits.take_while(|&bits| bits != 0).map(move |bits| first + bits.trailing_zeros() as usize);
+            steps.map(|step| self.order[step])
+        })
+    }
+
+    /// A queue, which was met, holds something, or nothing any more.
+    pub(super) fn set_holding(&mut self, place: usize, holds: bool) {
+        let step = self.steps[place] as usize;
+        let bit = 1 << (step % 64);
+        if holds {
+            self.holds[step / 64] |= bit;
+        } else {
+            self.holds[step / 64] &= !bit;
+        }
+    }
+
+    /// A queue is new, and empty; `ids` are the partitions of all places.
     pub(super) fn put(&mut self, place: u32, ids: &[i32]) {
+        let holding: Vec<_> = self.holding().collect();
+        self.put_into_order(place, ids);
+        self.steps.resize(ids.len(), 0);
+        for (step, &place) in (0..).zip(&self.order) {
+            self.steps[place as usize] = step;
+        }
+        self.holds.clear();
+        self.holds.resize(self.order.len().div_ceil(64), 0);
+        for place in holding {
+            self.set_holding(place as usize, true);
+        }
+    }
+
+    fn put_into_order(&mut self, place: u32, ids: &[i32]) {
         // A copy is as large as what it holds asks for; only a map's very first number finds it empty.
         let copied = if self.order.is_empty() { FIRST_BINS } else { bins(self.order.len()) };
         self.order.push(place);
@@ -55,6 +94,21 @@ mod tests {
         assert_eq!(walked(&[9, 7]), [9, 7], "bins 1 and 3 of 4");
         assert_eq!(walked(&[9, 7, 4, 3]), [9, 3, 4, 7], "bins 1, 3, 4 and 7 of 8");
         assert_eq!(walked(&[8, 0]), [8, 0], "one bin: in the order of their coming");
+    }
+
+    #[test]
+    fn queues_that_hold_anything_come_in_the_order_of_the_walk() {
+        let ids: Vec<i32> = (0..200).map(|id| id * 7 % 200).collect();
+        let mut walk = Walk::default();
+        for place in 0..ids.len() {
+            walk.put(u32::try_from(place).unwrap_or_default(), &ids);
+            walk.set_holding(place, place % 3 == 0);
+        }
+        let those = walk.order().iter().copied().filter(|place| place % 3 == 0);
+        assert_eq!(walk.holding().collect::<Vec<_>>(), those.collect::<Vec<_>>());
+        (0..200).for_each(|place| walk.set_holding(place, [63, 64, 199].contains(&ids[place])));
+        let partitions: Vec<_> = walk.holding().map(|place| ids[place as usize]).collect();
+        assert_eq!(partitions, [63, 64, 199]);
     }
 
     #[test]
