@@ -14,6 +14,9 @@ SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.t
 # A sanitizer is for a target, not for the build scripts beside it.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SECONDS := 30
+# So many processes share the tests, file by file: a file's broker and Spark session are its process's own.
+WORKERS := 2
+PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
@@ -28,10 +31,10 @@ demo: .venv/wheel ## Run the main job on the flights of 2013 against an embedded
 test: .venv/wheel ## Run the fast tests, Rust and Python
 	cargo test --workspace --locked --quiet
 	cargo test --package partwright-core --no-default-features --lib --locked --quiet
-	$(PYTHON) -m pytest
+	$(PYTEST)
 
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
-	$(PYTHON) -m pytest -m slow
+	$(PYTEST) -m slow
 
 soak: .venv/wheel ## Ask Kafka's own assignors about random groups: CASES=20000 of each, SEED=7
 	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) $(PYTHON) -m pytest -m slow tests/python/test_assignors_differential.py

@@ -331,7 +331,6 @@ def test_a_column_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -
         ),
         (["a", uuid.UUID(int=0)], None, "the keys are of more than one kind"),
     ],
-    ids=repr,
 )
 def test_what_is_no_column_of_keys_is_refused_in_a_sentence(
     records: Any, key: str | None, sentence: str
