@@ -15,11 +15,12 @@ __all__ = ["command"]
 def command(file: str, jsonl: bool) -> None:
     """Replay a producer's strategy: given calls, records and random numbers in, partitions out.
 
-    FILE is a replay in JSON, or - for stdin: {"strategy", "configs": {Kafka's keys}, "brokers": [{"id", "rack"}],
-    "topics": {name: [{"id", "leader"}]}, "draws": [...], "events": [...]}. A topic may be its number of partitions;
-    "seed" stands for the draws, and "counters" say where round robin begins. The strategies are explicit, key,
-    round-robin, random, sticky, uniform-sticky, old-null-key, leader and field; NAME@VERSION is what a version of
-    Kafka does, and default@VERSION what it does where nothing is configured; docs/strategies.md has them all.
+    FILE is a replay in JSON, or - for stdin: {"strategy", "client", "configs": {Kafka's keys}, "brokers": [{"id",
+    "rack"}], "topics": {name: [{"id", "leader"}]}, "draws": [...], "events": [...]}. A topic may be its number of
+    partitions; "client" (java by default) is whose rule places keys; "seed" stands for the draws, and "counters" say
+    where round robin begins. The strategies are explicit, key, round-robin, random, sticky, uniform-sticky,
+    old-null-key, leader and field; NAME@VERSION is what a version of Kafka does, and default@VERSION what it does where
+    nothing is configured; docs/strategies.md has them all.
 
     An event is {"op": OP, "topic": T} with what the call takes: partition (key in hex), on_new_batch and next_partition
     (prev), append (bytes, enable_switch), load_stats (queue_sizes, partition_ids, leader_racks, length), cluster
