@@ -1,5 +1,6 @@
 //! The queues of a topic, and what a record does to them (`RecordAccumulator.append`).
 
+use super::bits::Bits;
 use super::node::Nodes;
 use super::queue::{Queue, Queued};
 use super::report::Report;
@@ -19,6 +20,8 @@ pub(super) struct Accumulator {
     /// The place of each partition's queue, from partition 0 on; [`NOWHERE`] for one that the topic does not have.
     places: Vec<u32>,
     walk: Walk,
+    /// By broker, those of its partitions whose queues hold anything, by their numbers among its partitions.
+    led: Vec<Bits>,
     /// How many partitions the metadata has.
     known: usize,
     /// How many batches were opened.
@@ -42,11 +45,17 @@ pub(super) struct Outcome {
 impl Accumulator {
     pub(super) fn new(partitions: &[Partition], nodes: &Nodes) -> Self {
         let queue = |each: &Partition| Queue::new(each.id, each.leader.and_then(|id| nodes.place(id)));
-        let queues: Vec<_> = partitions.iter().map(queue).collect();
+        let mut queues: Vec<_> = partitions.iter().map(queue).collect();
+        for node in &nodes.0 {
+            for (number, &place) in node.partitions.iter().enumerate() {
+                queues[place].number = Some(number);
+            }
+        }
         let mut new = Self {
             ids: Vec::new(),
             places: Vec::new(),
             walk: Walk::default(),
+            led: nodes.0.iter().map(|node| Bits::new(node.partitions.len())).collect(),
             known: queues.len(),
             opened: 0,
             changes: 0,
@@ -120,6 +129,11 @@ impl Accumulator {
         self.changed(place);
     }
 
+    /// The first of a broker's partitions from a number on whose queue holds anything.
+    pub(super) fn next_holding(&self, leader: usize, from: usize) -> Option<usize> {
+        self.led[leader].next(from)
+    }
+
     /// Takes the first batch of a queue.
     pub(super) fn take_first(&mut self, place: usize) -> Option<Queued> {
         let batch = self.queues[place].batches.pop_front()?;
@@ -129,7 +143,12 @@ impl Accumulator {
 
     /// A queue is longer or shorter than it was.
     fn changed(&mut self, place: usize) {
-        self.walk.set_holding(place, !self.queues[place].batches.is_empty());
+        let queue = &self.queues[place];
+        let holds = !queue.batches.is_empty();
+        self.walk.set_holding(place, holds);
+        if let Some((leader, number)) = queue.leader.zip(queue.number) {
+            self.led[leader].set(number, holds);
+        }
         self.changes += 1;
     }
 

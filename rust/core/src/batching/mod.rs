@@ -17,6 +17,7 @@
 //! | `rows`, `summary` | all of it, and what it comes to in fixed memory |
 
 mod accumulator;
+mod bits;
 mod look;
 mod node;
 mod queue;

@@ -142,6 +142,8 @@ pub(super) struct Queue {
     pub(super) partition: i32,
     /// The place of its leader among the brokers.
     pub(super) leader: Option<usize>,
+    /// The partition's number among those that its leader leads.
+    pub(super) number: Option<usize>,
     /// Whether the accumulator has met it, and holds a deque for it, which may be empty.
     pub(super) is_met: bool,
     /// Whether it waits for an answer, where one request may be in flight at most.
@@ -156,6 +158,7 @@ impl Queue {
         Self {
             partition,
             leader,
+            number: None,
             is_met: false,
             is_muted: false,
             has_left_over: false,

@@ -163,23 +163,28 @@ impl Sender {
         let count = node.partitions.len();
         let index = if self.is_old { &mut self.drain_index } else { &mut node.drain_index };
         let (start, mut bytes) = (*index % count, 0);
-        for step in 0..count {
-            let looked_at = (start + step) % count;
-            *index = if self.is_old { (looked_at + 1) % count } else { looked_at };
-            let at = node.partitions[looked_at];
-            let queue = &accumulator.queues()[at];
-            let Some(first) = queue.batches.front() else { continue };
-            if queue.is_muted || first.backs_off(now, settings.retry_backoff_ms) {
-                continue;
+        // Where a whole round ends.
+        *index = if self.is_old { start } else { (start + count - 1) % count };
+        for (from, end) in [(start, count), (0, start)] {
+            let mut next = from;
+            while let Some(number) = accumulator.next_holding(place, next).filter(|&number| number < end) {
+                next = number + 1;
+                let at = node.partitions[number];
+                let queue = &accumulator.queues()[at];
+                let Some(first) = queue.batches.front() else { continue };
+                if queue.is_muted || first.backs_off(now, settings.retry_backoff_ms) {
+                    continue;
+                }
+                if bytes + first.bytes() > settings.max_request_size.into() && !batches.is_empty() {
+                    *index = if self.is_old { next % count } else { number };
+                    return;
+                }
+                let Some(mut batch) = accumulator.take_first(at) else { continue };
+                batch.leave(now, settings.linger_ms, self.flushing);
+                bytes += batch.bytes();
+                accumulator.queue(at).is_muted = self.most_in_flight == 1;
+                batches.push(batch);
             }
-            if bytes + first.bytes() > settings.max_request_size.into() && !batches.is_empty() {
-                return;
-            }
-            let Some(mut batch) = accumulator.take_first(at) else { continue };
-            batch.leave(now, settings.linger_ms, self.flushing);
-            bytes += batch.bytes();
-            accumulator.queue(at).is_muted = self.most_in_flight == 1;
-            batches.push(batch);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The order in which Java walks the partitions of its accumulator: a `HashMap` that is copied for each new one.
 
+use super::bits::Bits;
 use crate::assignors::java_order::{FIRST_BINS, Walker};
 
 /// The queues that the accumulator has met, as `CopyOnWriteMap<Integer, Deque>` has them.
@@ -9,8 +10,8 @@ pub(super) struct Walk {
     order: Vec<u32>,
     /// By the place of a queue, its step of the walk.
     steps: Vec<u32>,
-    /// A bit for each step: whether its queue holds anything. Few do where records are few and partitions many.
-    holds: Vec<u64>,
+    /// The steps whose queues hold anything.
+    holds: Bits,
 }
 
 impl Walk {
@@ -20,23 +21,12 @@ impl Walk {
 
     /// The places of the queues that hold anything.
     pub(super) fn holding(&self) -> impl Iterator<Item = u32> {
-        (0..).step_by(64).zip(&self.holds).flat_map(|(first, &word)| {
-            let bits = std::iter::successors(Some(word), |bits| Some(bits & bits.wrapping_sub(1)));
-            let steps =
-                bits.take_while(|&bits| bits != 0).map(move |bits| first + bits.trailing_zeros() as usize);
-            steps.map(|step| self.order[step])
-        })
+        self.holds.iter().map(|step| self.order[step])
     }
 
     /// A queue, which was met, holds something, or nothing any more.
     pub(super) fn set_holding(&mut self, place: usize, holds: bool) {
-        let step = self.steps[place] as usize;
-        let bit = 1 << (step % 64);
-        if holds {
-            self.holds[step / 64] |= bit;
-        } else {
-            self.holds[step / 64] &= !bit;
-        }
+        self.holds.set(self.steps[place] as usize, holds);
     }
 
     /// A queue is new, and empty; `ids` are the partitions of all places.
@@ -47,8 +37,7 @@ impl Walk {
         for (step, &place) in (0..).zip(&self.order) {
             self.steps[place as usize] = step;
         }
-        self.holds.clear();
-        self.holds.resize(self.order.len().div_ceil(64), 0);
+        self.holds = Bits::new(self.order.len());
         for place in holding {
             self.set_holding(place as usize, true);
         }
