@@ -114,6 +114,31 @@ def test_strategies_are_compared(command: Command) -> None:
     assert json.loads(out) == {"strategies": expected("random", "sticky@3.3")}
 
 
+def test_latencies_are_drawn(command: Command) -> None:
+    write("x.csv")
+    words = [
+        "batch",
+        "x.csv",
+        "-n",
+        6,
+        "--time",
+        "ts",
+        "--value",
+        "body",
+        "--key",
+        "user",
+        "--partition",
+        "own",
+    ]
+    words += ["--brokers", 3, "--seed", 2, "--json"]
+    code, out, err = command(*words, "--latency-ms", "70..90", "--slow", "1=p50=20,p99=90", "--slow", "2=4")
+    assert (code, err) == (0, "")
+    brokers = {1: {"latency_ms": {"p50": 20, "p99": 90}}, 2: {"latency_ms": 4}}
+    wanted = expected("sticky", latency_ms={"from": 70, "to": 90}, brokers=brokers, seed=2)
+    assert json.loads(out) == {"strategies": wanted}
+    assert wanted != expected("sticky", latency_ms=80, brokers=brokers, seed=2)
+
+
 def test_the_words(command: Command) -> None:
     write("x.csv")
     words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--compare", "--brokers", 3]
@@ -162,6 +187,21 @@ def test_times_may_be_text(command: Command) -> None:
         (
             ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=1s"],
             "--slow takes the id of a broker and its",
+        ),
+        *(
+            (
+                ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", text],
+                f"--latency-ms takes milliseconds, 5, 1..9 or p50=2,p99=40 say, not {text!r}",
+            )
+            for text in ["5ms", "1..", "p50=2", "p99=4,p50=2", "-1", "", "1" * 20]
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", "9..1"],
+            "latency_ms: to is a whole number from 9 to 2147483647, not 1",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=p50=9,p99=1"],
+            "broker 0: latency_ms: p99 is a whole number from 9 to 2147483647, not 1",
         ),
         (
             ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "4=1"],

@@ -177,6 +177,10 @@ def test_the_slow_brokers_share() -> None:
             "broker 0: a span is a list of its first time and its end, not 5",
         ),
         ({"brokers": [{"id": 0, "latency_ms": -1}]}, "broker 0: latency_ms is a whole number from 0"),
+        (
+            {"brokers": [{"id": 0, "latency_ms": {"from": 1, "to": 2**31}}]},
+            "broker 0: latency_ms: to is a whole number from 1 to 2147483647, not 2147483648",
+        ),
         ({"config": {"batch.size": -1}}, "batch.size is a whole number from 0 to 2147483647, not -1"),
         ({"config": {"batch.size": 2**30}}, "Kafka's own producer appends no record, ever"),
         (
@@ -220,6 +224,118 @@ def test_a_bad_table_is_one_sentence(records: Any, options: dict[str, Any], sent
     with pytest.raises(PartwrightError) as refused:
         simulate(records, {"t": 3}, **options)
     assert sentence in str(refused.value)
+
+
+DRAWN: list[dict[str, Any]] = [{"from": 1, "to": 9}, {"p50": 3, "p99": 60}, {"among": [1, 1, 2, 50]}]
+
+
+def waits(found: Any) -> list[int]:
+    """How long each request took."""
+    rows = found.requests.to_pylist()
+    return [row["done_ms"] - row["sent_ms"] for row in rows]
+
+
+@pytest.mark.parametrize("latency", DRAWN, ids="-".join)
+def test_latencies_are_drawn_for_each_request(latency: dict[str, Any]) -> None:
+    # A batch a second, so that no answer waits for the one before it.
+    records = {"time": [second * 1000 for second in range(500)], "size": [10] * 500}
+    found = waits(simulate(records, {"t": 1}, latency_ms=latency, seed=3))
+    assert len(found) == 500
+    if "from" in latency:
+        assert set(found) == set(range(1, 10))
+    elif "among" in latency:
+        assert set(found) == {1, 2, 50}
+        assert 200 < found.count(1) < 300
+    else:
+        assert 2 <= sorted(found)[249] <= 4
+        assert 30 < sorted(found)[494] < 120
+    assert found == waits(simulate(records, {"t": 1}, brokers={0: {"latency_ms": latency}}, seed=3))
+    assert found != waits(simulate(records, {"t": 1}, latency_ms=latency, seed=4))
+    scenario = {**SCENARIO, "seed": 3, "brokers": [{"id": 0, "latency_ms": latency}]}
+    lines = [[time, None, None, 10] for time in records["time"]]
+    requests = replay({**scenario, "records": lines})["requests"]
+    assert [each["done_ms"] - each["sent_ms"] for each in requests] == found
+
+
+def test_drawn_latencies_leave_the_strategys_draws_alone() -> None:
+    """Without adaptive weights, and where no batch waits for an answer, partitions hang on records and draws alone."""
+    in_flight = {"max.in.flight.requests.per.connection": 1000}
+    configs = {"partitioner.adaptive.partitioning.enable": False, "batch.size": 500, **in_flight}
+    records = {"time": [row // 3 for row in range(600)], "size": [100 + row % 50 for row in range(600)]}
+
+    def placed(latency: Any, **options: Any) -> list[int]:
+        found = simulate(records, {"t": 4}, configs=configs, latency_ms=latency, **options).records
+        partitions: list[int] = found["partition"].to_pylist()
+        return partitions
+
+    for options in ({"seed": 5}, {"draws": list(range(-9, 991, 7))}):
+        constant = placed(2, **options)
+        assert len(set(constant)) == 4
+        for latency in DRAWN:
+            assert placed(latency, **options) == constant
+
+
+def test_recorded_draws_leave_the_seed_for_the_latencies() -> None:
+    records = {"time": [second * 1000 for second in range(20)], "size": [10] * 20}
+    options: dict[str, Any] = {"latency_ms": {"from": 1, "to": 900}, "draws": [0, 0]}
+    one, other = (simulate(records, {"t": 1}, seed=seed, **options) for seed in (1, 2))
+    assert one.records["partition"].equals(other.records["partition"])
+    assert waits(one) != waits(other)
+
+
+def test_the_slow_broker_is_the_one_with_the_longest_median() -> None:
+    partitions = [{"id": number, "leader": number} for number in range(2)]
+    cluster = Cluster.from_dict({"brokers": [{"id": 0}, {"id": 1}], "topics": {"t": partitions}})
+    records = {"time": [0, 0, 0], "size": [10] * 3, "partition": [0, 0, 1]}
+
+    def share(first: Any, second: Any) -> float | None:
+        brokers = {0: {"latency_ms": first}, 1: {"latency_ms": second}}
+        found: float | None = compare(records, cluster, ["sticky"], brokers=brokers)["slow_share"][0].as_py()
+        return found
+
+    more, less = share(9, 1), share(1, 9)
+    assert more is not None
+    assert less is not None
+    assert more > less
+    assert (
+        share({"from": 1, "to": 17}, 8) == share({"p50": 9, "p99": 9}, 8) == share({"among": [9]}, 8) == more
+    )
+    assert share({"p50": 7, "p99": 1000}, 8) == share({"among": [1, 7, 90]}, 8) == less
+    assert share({"from": 1, "to": 17}, 9) is None
+
+
+@pytest.mark.parametrize(
+    ("latency", "sentence"),
+    [
+        (-1, "latency_ms is a whole number from 0 to 9223372036854775807, not -1"),
+        (2**63, "latency_ms is a whole number from 0 to 9223372036854775807, not 9223372036854775808"),
+        (None, "latency_ms is a number, or an object of from and to, p50 and p99, or among, not None"),
+        (1.5, "latency_ms is a number, or an object of from and to, p50 and p99, or among, not 1.5"),
+        (True, "latency_ms is a number, or an object of from and to, p50 and p99, or among, not True"),
+        ("5", "latency_ms is a number, or an object of from and to, p50 and p99, or among, not '5'"),
+        ({}, "latency_ms is a number, or an object of from and to, p50 and p99, or among, not {}"),
+        ({"from": 1}, "latency_ms is a number, or an object of from and to"),
+        ({"from": 1, "p99": 5}, "latency_ms is a number, or an object of from and to"),
+        ({"from": 9, "to": 1}, "latency_ms: to is a whole number from 9 to 2147483647, not 1"),
+        ({"from": -1, "to": 1}, "latency_ms: from is a whole number from 0 to 2147483647, not -1"),
+        ({"p50": 0, "p99": 1}, "latency_ms: p50 is a whole number from 1 to 2147483647, not 0"),
+        ({"p50": 5, "p99": 4}, "latency_ms: p99 is a whole number from 5 to 2147483647, not 4"),
+        ({"p50": 5, "p99": 2**31}, "latency_ms: p99 is a whole number from 5 to 2147483647, not 2147483648"),
+        ({"p50": 1.5, "p99": 4}, "latency_ms: p50 is a whole number from 1 to 2147483647, not 1.5"),
+        ({"among": []}, "latency_ms: among has no latency: name one at least"),
+        ({"among": 5}, "latency_ms: among: a list is needed, not 5"),
+        ({"among": [1, -5]}, "latency_ms: each of among is a whole number from 0 to 2147483647, not -5"),
+    ],
+)
+def test_what_is_no_latency_is_one_sentence(latency: Any, sentence: str) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        simulate(RECORDS, {"t": 3}, latency_ms=latency)
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+    if latency is not None:
+        with pytest.raises(PartwrightError) as refused:
+            replay({**SCENARIO, "brokers": [{"id": 0, "latency_ms": latency}]})
+        assert str(refused.value).startswith(f"broker 0: {sentence}")
 
 
 def test_the_row_of_a_later_batch_is_that_of_the_table() -> None:

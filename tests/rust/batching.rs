@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 
-use partwright_core::batching::{Broker, Partition, Rows, Scenario, Settings, Simulation, Why};
+use partwright_core::batching::{Broker, Latency, Partition, Rows, Scenario, Settings, Simulation, Why};
 use partwright_core::hashing::{Client, Partitions};
 use partwright_core::producer::{Draws, Record, headers_size};
 use serde::Deserialize;
@@ -104,7 +104,7 @@ impl Case {
                 .map(|broker| Broker {
                     id: broker.id,
                     rack: broker.rack.clone(),
-                    latency_ms: broker.latency_ms,
+                    latency: Latency::Constant(broker.latency_ms),
                     away: broker.away.clone(),
                 })
                 .collect(),
@@ -116,6 +116,7 @@ impl Case {
             flush_ms: self.flush_ms,
             failed_requests: self.failed_requests.clone(),
             draws: Draws::recorded(self.draws.clone()),
+            seed: 0,
         })
     }
 

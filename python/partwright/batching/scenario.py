@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
+from partwright.batching.latency import latency_of
+from partwright.batching.numbers import LEAST_INT, LEAST_LONG, MOST_INT, MOST_LONG, optional, whole
 from partwright.cluster_parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.hashing import partition_for_key
@@ -21,9 +23,10 @@ from partwright.producer_configs import keys, read_configs, settings_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from partwright.batching.latency import Latency
     from partwright.producer_configs import Configs
 
-__all__ = ["broker_of", "draws_of", "is_each_append", "optional", "replay"]
+__all__ = ["broker_of", "draws_of", "is_each_append", "replay"]
 
 _SCENARIO = (
     "strategy", "config", "sender", "brokers", "partitions", "flush_ms", "failed_requests", "draws", "seed", "records",
@@ -34,7 +37,6 @@ _SENDERS = ("each-instant", "each-append")
 _BROKER = ("id", "rack", "latency_ms", "away")
 _RECORD = "time, key in hex, partition and size of the value, and of those of its headers if it has any"
 _RECORD_FIELDS = range(4, 6)
-_LEAST_INT, _MOST_INT, _LEAST_LONG, _MOST_LONG = -(2**31), 2**31 - 1, -(2**63), 2**63 - 1
 
 
 def replay(scenario: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,10 +46,11 @@ def replay(scenario: Mapping[str, Any]) -> dict[str, Any]:
         scenario: `strategy` (sticky@4.4, sticky@3.3, round-robin and random of Kafka 4, round-robin@3.9.2, and with the
             accumulator of 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8); `config` (Kafka's keys); `sender`
             (each-instant or each-append); `brokers`, each with `id`, `rack`, `latency_ms` and `away`, spans of
-            milliseconds in which it accepts nothing; `partitions` with `id` and `leader`, in the order of the metadata;
-            `flush_ms` and `failed_requests`; `draws` or `seed`; and `records`, each a list of its time in milliseconds,
-            its key in hex, its own partition, the size of its value in bytes, and of those of its headers. A null is a
-            null key, none, or a null value.
+            milliseconds in which it accepts nothing; a latency is a number, or one of `{"from": 1, "to": 9}`, `{"p50": 2,
+            "p99": 40}` and `{"among": [1, 1, 2, 50]}`, as for `simulate`; `partitions` with `id` and `leader`, in the order
+            of the metadata; `flush_ms` and `failed_requests`; `draws` of the strategy, and `seed` for what else is drawn;
+            and `records`, each a list of its time in milliseconds, its key in hex, its own partition, the size of its
+            value in bytes, and of those of its headers. A null is a null key, none, or a null value.
 
     Returns:
         `placed`, the partition and batch of each record; `batches` in order of creation, with `why` each was closed
@@ -78,15 +81,15 @@ def replay(scenario: Mapping[str, Any]) -> dict[str, Any]:
         settings_of(_configs(given.get("config")), strategy),
         {
             "each_append": is_each_append(given.get("sender")),
-            "flush_ms": optional(given.get("flush_ms"), "flush_ms", 0, _MOST_LONG),
+            "flush_ms": optional(given.get("flush_ms"), "flush_ms", 0, MOST_LONG),
             "failed_requests": [
-                _whole(each, "a failed request", 0, _MOST_LONG)
+                whole(each, "a failed request", 0, MOST_LONG)
                 for each in listed(given.get("failed_requests") or (), "failed_requests")
             ],
             "brokers": [broker_of(each) for each in listed(given.get("brokers") or (), "brokers")],
             "partitions": partitions,
             "draws": draws_of(given.get("draws")),
-            "seed": optional(given.get("seed"), "the seed", _LEAST_LONG, _MOST_LONG) or 0,
+            "seed": optional(given.get("seed"), "the seed", LEAST_LONG, MOST_LONG) or 0,
         },
         True,
     )
@@ -112,23 +115,24 @@ def draws_of(given: object) -> list[int] | None:
     """Raw values of Java's `nextInt()`, if there are any."""
     if given is None:
         return None
-    return [_whole(each, "a draw", _LEAST_INT, _MOST_INT) for each in listed(given, "draws")]
+    return [whole(each, "a draw", LEAST_INT, MOST_INT) for each in listed(given, "draws")]
 
 
 def _partition(given: object) -> tuple[int, int | None]:
     found = object_fields(given, "a partition", ("id", "leader"), needs="id")
-    partition = _whole(found["id"], "a partition's id", 0, _MOST_INT)
-    return partition, optional(found.get("leader"), f"the leader of partition {partition}", 0, _MOST_INT)
+    partition = whole(found["id"], "a partition's id", 0, MOST_INT)
+    return partition, optional(found.get("leader"), f"the leader of partition {partition}", 0, MOST_INT)
 
 
-def broker_of(given: object) -> tuple[int, str | None, int, list[tuple[int, int]]]:
+def broker_of(given: object) -> tuple[int, str | None, Latency, list[tuple[int, int]]]:
     """A broker's id, rack, latency and the times in which it is away."""
     found = object_fields(given, "a broker", _BROKER, needs="id")
-    broker = _whole(found["id"], "a broker's id", 0, _MOST_INT)
+    broker = whole(found["id"], "a broker's id", 0, MOST_INT)
     rack, what = found.get("rack"), f"broker {broker}"
     if rack is not None and not isinstance(rack, str):
         raise PartwrightError(f"{what}: a rack is text, not {shown(rack)}")
-    latency = optional(found.get("latency_ms"), f"{what}: latency_ms", 0, _MOST_LONG)
+    given_ms = found.get("latency_ms")
+    latency = latency_of(0 if given_ms is None else given_ms, f"{what}: latency_ms")
     spans = []
     for each in listed(found.get("away") or (), f"{what}: away"):
         if not isinstance(each, list | tuple) or len(each) != 2:  # noqa: PLR2004 - from and to
@@ -137,11 +141,11 @@ def broker_of(given: object) -> tuple[int, str | None, int, list[tuple[int, int]
             )
         spans.append(
             (
-                _whole(each[0], f"{what}: a time", 0, _MOST_LONG),
-                _whole(each[1], f"{what}: a time", 0, _MOST_LONG),
+                whole(each[0], f"{what}: a time", 0, MOST_LONG),
+                whole(each[1], f"{what}: a time", 0, MOST_LONG),
             )
         )
-    return broker, rack, latency or 0, spans
+    return broker, rack, latency, spans
 
 
 def _records(given: Sequence[Any], partitions: int) -> pa.StructArray:
@@ -173,11 +177,11 @@ def _record(
     time, key, partition, size, *headers = given
     sizes = listed(headers[0] or (), f"{where}: headers") if headers else ()
     return (
-        _whole(time, f"{where}: a time", 0, _MOST_LONG),
+        whole(time, f"{where}: a time", 0, MOST_LONG),
         _key(where, key),
-        optional(partition, f"{where}: a partition", 0, _MOST_INT),
-        optional(size, f"{where}: the size of a value", 0, _MOST_INT),
-        [optional(each, f"{where}: the size of a header", 0, _MOST_INT) for each in sizes] or None,
+        optional(partition, f"{where}: a partition", 0, MOST_INT),
+        optional(size, f"{where}: the size of a value", 0, MOST_INT),
+        [optional(each, f"{where}: the size of a header", 0, MOST_INT) for each in sizes] or None,
     )
 
 
@@ -188,17 +192,6 @@ def _key(where: str, given: object) -> bytes | None:
         return bytes.fromhex(given)  # type: ignore[arg-type]  # a TypeError is one of the refusals
     except (TypeError, ValueError):
         raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {shown(given)}") from None
-
-
-def optional(given: object, what: str, least: int, most: int) -> int | None:
-    """A whole number within its bounds, or None."""
-    return None if given is None else _whole(given, what, least, most)
-
-
-def _whole(given: object, what: str, least: int, most: int) -> int:
-    if type(given) is not int or not least <= given <= most:
-        raise PartwrightError(f"{what} is a whole number from {least} to {most}, not {shown(given)}")
-    return given
 
 
 def _answer(tables: Mapping[str, pa.StructArray]) -> dict[str, Any]:

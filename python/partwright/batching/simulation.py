@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright import _core
-from partwright.batching.scenario import broker_of, draws_of, is_each_append, optional
+from partwright.batching.latency import latency_of, median
+from partwright.batching.numbers import LEAST_LONG, MOST_LONG, optional
+from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
 from partwright.cluster_parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
@@ -26,6 +28,7 @@ from partwright.producer_configs import read_configs, settings_of
 from partwright.producer_records import Records, moved
 
 if TYPE_CHECKING:
+    from partwright.batching.latency import Latency
     from partwright.producer_records import Batch
 
 __all__ = ["SUMMARY", "Simulation", "compare", "simulate"]
@@ -48,7 +51,6 @@ SUMMARY = pa.schema(
         ("partitions", pa.list_(pa.struct([("partition", pa.int32()), ("bytes", pa.int64())]))),
     ]
 )
-_LONG = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +86,7 @@ def simulate(
     *,
     configs: Mapping[str, Any] | None = None,
     topic: str | None = None,
-    latency_ms: int = 1,
+    latency_ms: Latency = 1,
     brokers: Mapping[int, Mapping[str, Any]] | None = None,
     sender: str = "each-instant",
     flush_ms: int | None = None,
@@ -110,7 +112,10 @@ def simulate(
             with the accumulator of Kafka 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8.
         configs: Kafka's own keys and values; see `partwright.producer_configs.Configs`.
         topic: The records' topic; None is the only one of the cluster.
-        latency_ms: How long a broker takes to answer a request.
+        latency_ms: How long a broker takes to answer a request: a number, or what one is drawn from for each
+            request by `seed` and the broker's id. `{"from": 1, "to": 9}`: each whole number as likely, both ends
+            too; `{"p50": 2, "p99": 40}`: log-normal, rounded; `{"among": [1, 1, 2, 50]}`: one of these, one's own
+            measurements say. A broker answers its requests in their order all the same.
         brokers: By id, what is other than that: `latency_ms`, and `away`, a list of spans `[from, to)` in
             which the broker accepts no request.
         sender: each-instant, or each-append: whether the sender runs after all records of a millisecond, or
@@ -118,7 +123,7 @@ def simulate(
         flush_ms: When `flush()` begins, once all records are there.
         failed_requests: The requests, counted from 0, that fail and whose batches are sent again.
         seed: What draws begin with; see `partwright.Producer`.
-        draws: The draws themselves, in the place of a seed.
+        draws: The strategy's draws themselves, in the place of a seed.
         client: Whose rule places records by key.
         key_type: How a key becomes key bytes.
         key: The column of keys.
@@ -158,7 +163,7 @@ def compare(
     *,
     configs: Mapping[str, Any] | None = None,
     topic: str | None = None,
-    latency_ms: int = 1,
+    latency_ms: Latency = 1,
     brokers: Mapping[int, Mapping[str, Any]] | None = None,
     sender: str = "each-instant",
     flush_ms: int | None = None,
@@ -201,7 +206,7 @@ def compare(
         `p99_waited_ms` (until a record's batch is first sent), `p50_delay_ms` and `p99_delay_ms` (until it
         is acknowledged; the least delay that so many records do not exceed), `largest_share` (of the bytes
         in the partition that has most), `slow_share` (of the bytes that the broker with the longest latency
-        acknowledged; null where all are as fast) and `partitions` (the bytes of each).
+        acknowledged, by its median where it is drawn; null where all are as fast) and `partitions` (the bytes of each).
 
     Raises:
         PartwrightError: As for `simulate`.
@@ -329,9 +334,9 @@ class _Run:
         return {name: pa.Table.from_struct_array(array) for name, array in found}
 
 
-def _slowest(brokers: Sequence[tuple[int, str | None, int, Any]]) -> int | None:
-    """The broker with the longest latency; the first of several, and none where all are as fast."""
-    latencies = {broker: latency for broker, _, latency, _ in brokers}
+def _slowest(brokers: Sequence[tuple[int, str | None, Latency, Any]]) -> int | None:
+    """The broker with the longest median latency; the first of several, and none where all are as fast."""
+    latencies = {broker: median(latency) for broker, _, latency, _ in brokers}
     if len(set(latencies.values())) <= 1:
         return None
     return max(latencies, key=lambda broker: latencies[broker])
@@ -352,7 +357,7 @@ def _feed(given: _Given, records: Any, runs: Sequence[_Run]) -> None:  # noqa: A
 
 def _scenario(
     given: _Given,
-    latency_ms: int,
+    latency_ms: Latency,
     brokers: Mapping[int, Mapping[str, Any]] | None,
     sender: str,
     flush_ms: int | None,
@@ -369,7 +374,7 @@ def _scenario(
             raise PartwrightError(
                 f"there is no broker {shown(broker)} in the cluster: there are {sorted(known)}"
             )
-    latency = optional(latency_ms, "latency_ms", 0, _LONG)
+    latency = latency_of(latency_ms, "latency_ms")
     found = []
     for broker, rack in known.items():
         own = object_fields(others.get(broker, {}), f"broker {broker}", ("latency_ms", "away"), needs=None)
@@ -377,12 +382,12 @@ def _scenario(
     failed = listed(failed_requests, "failed_requests")
     return {
         "each_append": is_each_append(sender),
-        "flush_ms": optional(flush_ms, "flush_ms", 0, _LONG),
-        "failed_requests": [optional(each, "a failed request", 0, _LONG) for each in failed],
+        "flush_ms": optional(flush_ms, "flush_ms", 0, MOST_LONG),
+        "failed_requests": [optional(each, "a failed request", 0, MOST_LONG) for each in failed],
         "brokers": found,
         "partitions": [(each.id, each.leader) for each in given.cluster.partitions(given.topic)],
         "draws": draws_of(draws),
-        "seed": optional(seed, "the seed", -_LONG - 1, _LONG) or 0,
+        "seed": optional(seed, "the seed", LEAST_LONG, MOST_LONG) or 0,
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from partwright.cli.json_input import named, print_answers
+from partwright.cli.latency import LATENCY, read_latency
 from partwright.cli.options import column_name, json_option, key_type_option, key_values
 from partwright.errors import PartwrightError
 
@@ -83,17 +84,17 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 )
 @click.option(
     "--latency-ms",
-    type=click.IntRange(min=0),
+    type=LATENCY,
     default=1,
     show_default=True,
     metavar="MS",
-    help="How long a broker takes for a request.",
+    help="How long a broker takes for a request: 5, or as drawn from 1..9 (even) or p50=2,p99=40 (log-normal).",
 )
 @click.option(
     "--slow",
     multiple=True,
     metavar="ID=MS",
-    help="A broker that takes another time, 0=20 say; may be repeated.",
+    help="A broker that takes another time, 0=20 or 0=p50=2,p99=40 say; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What the strategies' draws begin with.")
 @json_option
@@ -114,7 +115,7 @@ def command(
     client: str,
     properties: tuple[str, ...],
     brokers: int,
-    latency_ms: int,
+    latency_ms: int | dict[str, int],
     slow: tuple[str, ...],
     seed: int,
     as_json: bool,
@@ -143,7 +144,7 @@ def command(
       partwright batch scenario.json
       cat scenarios.jsonl | partwright batch - --jsonl
       partwright batch orders.csv -n 12 --time ts --value body --compare
-      partwright batch orders.parquet -n 12 --time ts --size bytes --brokers 3 --slow 0=20
+      partwright batch orders.parquet -n 12 --time ts --size bytes --brokers 3 --slow 0=p50=2,p99=200
       partwright batch orders.csv -n 12 --time ts --value body --tune --at-most-ms 50
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     names = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
@@ -237,14 +238,16 @@ def _tune(
         print_tuning(found, named(given.file), given.partitions)
 
 
-def _latencies(slow: tuple[str, ...]) -> dict[int, dict[str, int]]:
+def _latencies(slow: tuple[str, ...]) -> dict[int, dict[str, Any]]:
     found = {}
-    for broker, latency in key_values("--slow", slow).items():
-        if not (broker.isdecimal() and latency.isdecimal() and max(len(broker), len(latency)) <= 9):  # noqa: PLR2004
+    for broker, text in key_values("--slow", slow).items():
+        latency = read_latency(text)
+        if latency is None or not (broker.isdecimal() and len(broker) <= 9):  # noqa: PLR2004
             raise PartwrightError(
-                f"--slow takes the id of a broker and its milliseconds, 0=20 say, not {f'{broker}={latency}'!r}"
+                "--slow takes the id of a broker and its milliseconds, 0=20, 0=1..9 or 0=p50=2,p99=40 say, not "
+                f"{f'{broker}={text}'!r}"
             )
-        found[int(broker)] = {"latency_ms": int(latency)}
+        found[int(broker)] = {"latency_ms": latency}
     return found
 
 

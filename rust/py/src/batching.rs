@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partwright_core::batching::{Broker, Partition, Rows, Scenario, Settings, Simulation, Summary};
+use partwright_core::batching::{Broker, Latency, Partition, Rows, Scenario, Settings, Simulation, Summary};
 use partwright_core::columnar::{self, BatchTables};
 use partwright_core::producer::Draws;
 use pyo3::prelude::*;
@@ -13,7 +13,33 @@ use crate::arrow::{Column, to_pyarrow};
 use crate::error::{BoundaryError, detached};
 
 /// A broker as Python gives it: its number, its rack, its latency, and the times in which it is away.
-type GivenBroker = (i32, Option<String>, i64, Vec<(i64, i64)>);
+type GivenBroker = (i32, Option<String>, GivenLatency, Vec<(i64, i64)>);
+
+/// A latency as Python gives it: a number, or an object with the fields of one of the others.
+#[derive(FromPyObject)]
+enum GivenLatency {
+    #[pyo3(transparent)]
+    Constant(i64),
+    #[pyo3(from_item_all)]
+    Uniform { from: i64, to: i64 },
+    #[pyo3(from_item_all)]
+    LogNormal { p50: i64, p99: i64 },
+    Among {
+        #[pyo3(item)]
+        among: Vec<i64>,
+    },
+}
+
+impl From<GivenLatency> for Latency {
+    fn from(given: GivenLatency) -> Self {
+        match given {
+            GivenLatency::Constant(ms) => Self::Constant(ms),
+            GivenLatency::Uniform { from, to } => Self::Uniform { from, to },
+            GivenLatency::LogNormal { p50, p99 } => Self::LogNormal { p50, p99 },
+            GivenLatency::Among { among } => Self::Among(among),
+        }
+    }
+}
 
 /// The settings as Python gives them, by the names of the core.
 #[derive(FromPyObject)]
@@ -104,7 +130,7 @@ impl Batching {
             },
             each_append: scenario.each_append,
             brokers: brokers
-                .map(|(id, rack, latency_ms, away)| Broker { id, rack, latency_ms, away })
+                .map(|(id, rack, latency, away)| Broker { id, rack, latency: latency.into(), away })
                 .collect(),
             partitions: scenario
                 .partitions
@@ -114,6 +140,7 @@ impl Batching {
             flush_ms: scenario.flush_ms,
             failed_requests: scenario.failed_requests,
             draws: scenario.draws.map_or_else(|| Draws::seeded(scenario.seed), Draws::recorded),
+            seed: scenario.seed,
         };
         Ok(Self {
             state: Mutex::new((Simulation::new(scenario)?, (rows.then(Rows::default), Summary::default()))),

@@ -6,6 +6,7 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `scenario` | what is given: settings, brokers, partitions |
+//! | `latency` | how long a broker takes to answer |
 //! | `queue` | the batches that wait for a partition |
 //! | `accumulator` | the queues of a topic, and what a record does to them |
 //! | `walk` | the order in which Java walks the queues |
@@ -18,6 +19,7 @@
 
 mod accumulator;
 mod bits;
+mod latency;
 mod look;
 mod node;
 mod queue;
@@ -31,6 +33,7 @@ mod summary;
 mod tests;
 mod walk;
 
+pub use latency::Latency;
 pub use queue::{Queued, Why};
 pub use report::Report;
 pub use rows::{BatchRow, RequestRow, Rows, SwitchRow};

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::latency::Latencies;
 use super::scenario::{Broker, Scenario};
 use super::sender::Request;
 
@@ -13,7 +14,7 @@ pub(super) struct Nodes(pub(super) Vec<Node>);
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) id: i32,
-    latency_ms: i64,
+    latencies: Latencies,
     away: Vec<(i64, i64)>,
     /// Whether its rack is the producer's.
     pub(super) is_near: bool,
@@ -28,11 +29,11 @@ pub(super) struct Node {
     /// Whether it was asked and refused, by the last look.
     pub(super) is_refused: bool,
     /// When it was last ready, and last accepted something: `NodeLatencyStats`.
-    pub(super) latency: Option<Latency>,
+    pub(super) latency: Option<LatencyStats>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Latency {
+pub(super) struct LatencyStats {
     ready: i64,
     drained: i64,
 }
@@ -42,7 +43,8 @@ impl Nodes {
         let mut brokers: Vec<_> = scenario.brokers.iter().collect();
         brokers.sort_unstable_by_key(|broker| broker.id);
         let rack = scenario.settings.client_rack.as_str();
-        let mut nodes = Self(brokers.into_iter().map(|broker| Node::new(broker, rack)).collect());
+        let mut nodes =
+            Self(brokers.into_iter().map(|broker| Node::new(broker, rack, scenario.seed)).collect());
         for (place, partition) in scenario.partitions.iter().enumerate() {
             if let Some(leader) = partition.leader.and_then(|id| nodes.place(id)) {
                 nodes.0[leader].partitions.push(place);
@@ -85,10 +87,10 @@ impl Nodes {
 }
 
 impl Node {
-    fn new(broker: &Broker, rack: &str) -> Self {
+    fn new(broker: &Broker, rack: &str, seed: i64) -> Self {
         Self {
             id: broker.id,
-            latency_ms: broker.latency_ms,
+            latencies: Latencies::new(broker.latency.clone(), seed, broker.id),
             away: broker.away.clone(),
             is_near: broker.rack.as_deref() == Some(rack),
             partitions: Vec::new(),
@@ -100,10 +102,10 @@ impl Node {
         }
     }
 
-    /// When a request of now is answered: not before those that are in flight.
-    pub(super) fn answers(&self, now: i64) -> i64 {
+    /// When a request that is sent now is answered: not before those that are in flight.
+    pub(super) fn answers(&mut self, now: i64) -> i64 {
         let last = self.in_flight.back().map_or(now, |request| request.done_ms);
-        now.saturating_add(self.latency_ms).max(last)
+        now.saturating_add(self.latencies.next()).max(last)
     }
 
     /// Whether it accepts a request now: `NetworkClient.ready`.
@@ -113,7 +115,7 @@ impl Node {
 
     /// It had something to send, and accepted it or not: `updateNodeLatencyStats`.
     pub(super) fn was_ready(&mut self, now: i64, accepted: bool) {
-        let latency = self.latency.get_or_insert(Latency { ready: now, drained: now });
+        let latency = self.latency.get_or_insert(LatencyStats { ready: now, drained: now });
         if accepted {
             latency.drained = now;
         }

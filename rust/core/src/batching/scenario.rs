@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::latency::Latency;
 use crate::producer::strategy::Batching;
 use crate::producer::{self, Draws, Strategy, Topic};
 use crate::{Error, Result};
@@ -80,7 +81,7 @@ pub struct Broker {
     /// Its rack.
     pub rack: Option<String>,
     /// How long it takes to answer.
-    pub latency_ms: i64,
+    pub latency: Latency,
     /// When it accepts no request: from the first of two times to before the second.
     pub away: Vec<(i64, i64)>,
 }
@@ -113,6 +114,8 @@ pub struct Scenario {
     pub failed_requests: Vec<u64>,
     /// What the strategy draws.
     pub draws: Draws,
+    /// What the latencies follow from that are drawn.
+    pub seed: i64,
 }
 
 impl Scenario {
@@ -202,10 +205,8 @@ impl Scenario {
 }
 
 fn check_broker(broker: &Broker) -> Result<()> {
-    let Broker { id, latency_ms, away, .. } = broker;
-    if *latency_ms < 0 {
-        return refused(format!("the broker {id} answers after 0 ms or more, not after {latency_ms}"));
-    }
+    let Broker { id, latency, away, .. } = broker;
+    latency.check(*id)?;
     match away.iter().find(|(from, to)| from > to) {
         Some((from, to)) => refused(format!("the broker {id} is away from {from} to {to}, which is before")),
         None => Ok(()),

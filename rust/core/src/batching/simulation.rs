@@ -17,17 +17,18 @@ use crate::{Error, Result};
 /// the records the clock stops at answers, at the sender's timer, and where a broker is back.
 ///
 /// ```
-/// use partwright_core::batching::{Broker, Partition, Rows, Scenario, Settings, Simulation};
+/// use partwright_core::batching::{Broker, Latency, Partition, Rows, Scenario, Settings, Simulation};
 /// use partwright_core::producer::{Draws, Record, Strategy};
 /// let scenario = Scenario {
 ///     strategy: Strategy::Sticky44,
 ///     settings: Settings::new(),
 ///     each_append: false,
-///     brokers: vec![Broker { latency_ms: 1, ..Broker::default() }],
+///     brokers: vec![Broker { latency: Latency::Constant(1), ..Broker::default() }],
 ///     partitions: (0..3).map(|id| Partition { id, leader: Some(0) }).collect(),
 ///     flush_ms: None,
 ///     failed_requests: vec![],
 ///     draws: Draws::seeded(7),
+///     seed: 7,
 /// };
 /// let (mut simulation, mut rows) = (Simulation::new(scenario)?, Rows::default());
 /// for at in 0..9 {

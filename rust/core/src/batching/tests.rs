@@ -20,11 +20,12 @@ fn scenario() -> Scenario {
         flush_ms: None,
         failed_requests: vec![],
         draws: Draws::recorded(vec![0; 20]),
+        seed: 0,
     }
 }
 
 fn broker(id: i32) -> Broker {
-    Broker { id, latency_ms: 10, ..Broker::default() }
+    Broker { id, latency: Latency::Constant(10), ..Broker::default() }
 }
 
 fn led(id: i32, leader: i32) -> Partition {
@@ -319,7 +320,7 @@ fn a_partition_that_waits_for_its_answer_asks_for_nothing() -> Result<()> {
     let slow = |most| {
         move |two: &mut Scenario| {
             two.settings.max_in_flight = most;
-            two.brokers[0].latency_ms = 1000;
+            two.brokers[0].latency = Latency::Constant(1000);
         }
     };
     let sent: Vec<_> = [10, 10, 20, 75].map(|at| record(at, Some(0), 190)).to_vec();
@@ -329,6 +330,35 @@ fn a_partition_that_waits_for_its_answer_asks_for_nothing() -> Result<()> {
         "muted, so that its broker is not ready, and refuses nothing"
     );
     assert_eq!(drawn_at_80(slow(2), &sent)?, 1, "refused since 20, and asked at 75");
+    Ok(())
+}
+
+#[test]
+fn each_request_has_a_latency_of_its_own_and_is_answered_after_those_before_it() -> Result<()> {
+    let mut two = scenario();
+    two.brokers = vec![
+        Broker { latency: Latency::Uniform { from: 1, to: 100 }, ..broker(0) },
+        Broker { latency: Latency::Uniform { from: 1, to: 100 }, ..broker(1) },
+    ];
+    two.partitions = vec![led(0, 0), led(1, 1)];
+    let answers = |records: &[Record]| {
+        let of = |rows: &Rows, node| {
+            let of_node = rows.requests.iter().filter(|request| request.node == node);
+            of_node.map(|request| (request.sent_ms, request.done_ms)).collect::<Vec<_>>()
+        };
+        run(two.clone(), records).map(|rows| [0, 1].map(|node| of(&rows, node)))
+    };
+    // Each is a batch of its own, and leaves at once.
+    let sent: Vec<_> = (0..40).map(|number| record(number * 10, Some(0), 190)).collect();
+    let [alone, _] = answers(&sent)?;
+    let waits: Vec<_> = alone.iter().map(|(from, to)| to - from).collect();
+    assert_eq!(waits.len(), 40);
+    assert!(waits.iter().min() < waits.iter().max());
+    assert!(alone.is_sorted_by_key(|&(_, done)| done), "a broker answers in the order of its requests");
+    let both: Vec<_> = sent.iter().flat_map(|sent| [*sent, Record { partition: Some(1), ..*sent }]).collect();
+    let [first, second] = answers(&both)?;
+    assert_eq!(first, alone, "another broker's requests change nothing");
+    assert_ne!(second, alone);
     Ok(())
 }
 
@@ -363,6 +393,7 @@ fn what_does_not_fit_together_is_refused() {
     );
     assert!(refused(|scenario| scenario.brokers.push(broker(0))).contains("the broker 0 is there twice"));
     assert!(refused(|scenario| scenario.brokers[0].away = vec![(5, 4)]).contains("away from 5 to 4"));
+    assert!(refused(|scenario| scenario.brokers[0].latency = Latency::Constant(-1)).contains("not after -1"));
     assert!(refused(|scenario| scenario.settings.max_in_flight = 0).contains("at least 1, not 0"));
     assert!(refused(|scenario| scenario.settings.rack_aware = true).contains("client.rack must be set"));
     assert!(refused(|scenario| scenario.strategy = Strategy::OldNullKey).contains("old-null-key"));

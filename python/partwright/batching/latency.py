@@ -1,0 +1,78 @@
+"""A broker's latency: a number of milliseconds, or what one is drawn from for each request.
+
+>>> latency_of({"p50": 2, "p99": 40}, "broker 0: latency_ms")
+{'p50': 2, 'p99': 40}
+>>> median({"from": 1, "to": 9}), median({"among": [1, 1, 2, 50]})
+(5.0, 1.5)
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from partwright.batching.numbers import MOST_INT, MOST_LONG, whole
+from partwright.cluster_parts import listed, object_fields, shown
+from partwright.errors import PartwrightError
+
+__all__ = ["Latency", "latency_of", "median"]
+
+Latency: TypeAlias = int | Mapping[str, Any]
+
+_FORMS = (("from", "to"), ("p50", "p99"), ("among",))
+
+
+def latency_of(given: object, what: str) -> Latency:
+    """A latency that a broker can have.
+
+    Args:
+        given: A whole number of milliseconds; or `{"from": 1, "to": 9}`, each of which is as likely; or `{"p50": 2,
+            "p99": 40}`, which is log-normal; or `{"among": [1, 1, 2, 50]}`, one of these.
+        what: What it is in a sentence.
+
+    Returns:
+        The same, as the core takes it.
+
+    Raises:
+        PartwrightError: It is none of them, or out of bounds.
+
+    Examples:
+        >>> latency_of({"p50": 2}, "latency_ms")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: latency_ms is a number, or an object of from and to, p50 and p99, or among, not {'p50': 2}
+    """  # noqa: E501 - an example is one line
+    if type(given) is int:
+        return whole(given, what, 0, MOST_LONG)
+    form = next((form for form in _FORMS if isinstance(given, Mapping) and set(form) == set(given)), None)
+    if form is None:
+        raise PartwrightError(
+            f"{what} is a number, or an object of from and to, p50 and p99, or among, not {shown(given)}"
+        )
+    fields = object_fields(given, what, form, needs=None)
+    if "among" in fields:
+        among = [
+            whole(each, f"{what}: each of among", 0, MOST_INT)
+            for each in listed(fields["among"], f"{what}: among")
+        ]
+        if not among:
+            raise PartwrightError(f"{what}: among has no latency: name one at least")
+        return {"among": among}
+    low, high = form[0], form[-1]
+    # The logarithm of a log-normal one begins with 1.
+    least = whole(fields[low], f"{what}: {low}", int(low == "p50"), MOST_INT)
+    return {low: least, high: whole(fields[high], f"{what}: {high}", least, MOST_INT)}
+
+
+def median(latency: Latency) -> float:
+    """What half of the requests do not exceed.
+
+    Examples:
+        >>> median(5), median({"p50": 2, "p99": 40})
+        (5, 2.0)
+    """
+    if isinstance(latency, int):
+        return latency
+    if "p50" in latency:
+        return float(latency["p50"])
+    return float(statistics.median(latency["among"] if "among" in latency else latency.values()))
