@@ -71,7 +71,8 @@ class Producer:
 
     Strategies that count bytes (`strategies()` names them) are told of batches as Kafka's `RecordAccumulator`
     makes them: a batch is closed when it is full or a record does not fit in, and where records have times,
-    when `linger.ms` has passed since it was opened. No compression, no headers, and no broker that is slow.
+    when `linger.ms` has passed since it was opened. No compression, and no broker that is slow; headers count in
+    `place`.
 
     Args:
         cluster: The topics, their partitions in the order of the metadata, and their leaders;
@@ -361,6 +362,7 @@ class Producer:
         size: str = "size",
         time: str = "time",
         field: str = "field",
+        headers: str = "headers",
     ) -> pa.ChunkedArray:
         """The partition of each record, in the order of the rows.
 
@@ -374,6 +376,9 @@ class Producer:
             size: That of the values' sizes in bytes, in the place of the values; null for a null value.
             time: That of the times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
             field: That which the strategy `field` goes by.
+            headers: That of the headers, of which the sizes count alone: of each record a list of structs of a name
+                (text or binary) and a value (the same, or null), as Spark and kafka-python have them, or a map. A
+                partitioner of one's own is told of batches as if there were none.
 
         Returns:
             An int32 column as long as `records` in the same chunks; null for a null key under the strategy
@@ -396,6 +401,7 @@ class Producer:
             "size": size,
             "time": time,
             "field": field,
+            "headers": headers,
         }
         given = Records(records, topic, names, self.cluster, self._places, self.key_type)
         chunks = []
@@ -484,7 +490,8 @@ class Producer:
             raise PartwrightError(
                 f"the strategy {self.strategy} counts bytes: give the records' values (value=) or their sizes (size=)"
             )
-        return {"key_size": batch.key_sizes(self.key_type), "value_size": values}
+        sizes = {"key_size": batch.key_sizes(self.key_type), "value_size": values}
+        return {**sizes, "headers": batch.header_sizes()}
 
     def _key_bytes(self, key: Any) -> bytes | None:  # noqa: ANN401 - any key
         if key is None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Records", "Row", "moved", "network"]
 
+# As kafka-python has a record's headers.
+_HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _PLAIN = ("utf8", "bytes", "java:string", None)
 
 
@@ -50,7 +52,7 @@ class Records:
         places: Mapping[str, int],
         key_type: str | None,
     ) -> None:
-        self._reader = _reader(records, names["key"], key_type)
+        self._reader = _reader(records, names, key_type)
         there = self._reader.schema.names
         self._found = {}
         for what, name in names.items():
@@ -88,9 +90,9 @@ class Records:
             yield Batch(columns, batch, self._topic, self._places)
 
 
-def _reader(records: Any, key: str, key_type: str | None) -> pa.RecordBatchReader:  # noqa: ANN401 - a table of any library
+def _reader(records: Any, names: Mapping[str, str], key_type: str | None) -> pa.RecordBatchReader:  # noqa: ANN401 - a table of any library
     if isinstance(records, Mapping):
-        columns = {name: _column(name, column, key, key_type) for name, column in records.items()}
+        columns = {name: _column(name, column, names, key_type) for name, column in records.items()}
         records = _made("a dict", lambda: pa.table(columns))
     if isinstance(records, pa.RecordBatch):
         records = pa.Table.from_batches([records])
@@ -103,11 +105,13 @@ def _reader(records: Any, key: str, key_type: str | None) -> pa.RecordBatchReade
     return _made(f"a {type(records).__name__}", lambda: pa.RecordBatchReader.from_stream(records))
 
 
-def _column(name: object, column: Any, key: str, key_type: str | None) -> Any:  # noqa: ANN401 - of any library
+def _column(name: object, column: Any, names: Mapping[str, str], key_type: str | None) -> Any:  # noqa: ANN401 - of any library
     if not isinstance(name, str):
         raise PartwrightError(f"a column is named by text, not {shown(name)}")
-    if name == key:
+    if name == names["key"]:
         column = as_column(column, key_type)
+    if name == names.get("headers") and isinstance(column, (list, tuple)):
+        return _made(f"the column {name!r} (a {type(column).__name__})", lambda: pa.array(column, _HEADERS))
     if isinstance(column, (list, tuple)):
         # Arrow's stack ends where a list holds itself.
         row = next(
@@ -260,6 +264,32 @@ class Batch:
         values = self._columns.get("value")
         return None if values is None else _lengths(values, "a value")
 
+    def header_sizes(self) -> pa.Array | None:
+        """How many bytes the names and the values of each record's headers have.
+
+        Returns:
+            A list for each record, of structs of `name_size` and `value_size` (int32), which is null for a null value;
+            None where no record has headers.
+
+        Raises:
+            PartwrightError: They are no lists of names and values; a header has no name.
+        """
+        given = self._columns.get("headers")
+        if given is None or pa.types.is_null(given.type):
+            return None
+        lists = _header_lists(given)
+        # What is behind a null list is left out here.
+        names, values = pc.list_flatten(lists).flatten()
+        if names.null_count:
+            row = pc.list_parent_indices(lists)[_first_null(names)]
+            raise PartwrightError(f"row {row}: a header has a name, which is never null")
+        parts = (("name", names), ("value", values))
+        sizes = [_lengths(part, f"a header's {what}", "give its bytes") for what, part in parts]
+        counts = pc.fill_null(pc.list_value_length(lists), 0).cast(pa.int32())
+        ends = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(counts)])
+        pairs = pa.StructArray.from_arrays(sizes, ["name_size", "value_size"])
+        return pa.ListArray.from_arrays(ends, pairs)
+
     def key_sizes(self, key_type: str | None) -> pa.Array | None:
         """How many bytes each key has, null for a null key."""
         keys = self._columns.get("key")
@@ -357,15 +387,29 @@ def _has_lengths(data_type: pa.DataType) -> bool:
     )
 
 
-def _lengths(values: pa.Array, what: str) -> pa.Array:
+def _header_lists(given: pa.Array) -> pa.Array:
+    """Headers as lists of structs of a name and a value, whatever lists they are."""
+    if pa.types.is_map(given.type):
+        # Arrow counts the pairs of no map.
+        fields = [("key", given.type.key_type), ("value", given.type.item_type)]
+        return given.cast(pa.list_(pa.struct(fields)))
+    is_list = pa.types.is_list(given.type) or pa.types.is_large_list(given.type)
+    if not (is_list and pa.types.is_struct(given.type.value_type) and given.type.value_type.num_fields == 2):  # noqa: PLR2004
+        raise PartwrightError(
+            f"the column of each record's headers has lists of structs of a name and a value, not {given.type}"
+        )
+    return given
+
+
+def _lengths(values: pa.Array, what: str, instead: str = "give its size, or its bytes") -> pa.Array:
     if pa.types.is_dictionary(values.type):
-        return pc.take(_lengths(values.dictionary, what), values.indices)
+        return pc.take(_lengths(values.dictionary, what, instead), values.indices)
     if pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type):
         values = values.cast(pa.large_binary())
     if pa.types.is_null(values.type):
         return pa.nulls(len(values), pa.int32())
     if not _has_lengths(values.type):
-        raise PartwrightError(f"{what} of {values.type} has no bytes of its own: give its size, or its bytes")
+        raise PartwrightError(f"{what} of {values.type} has no bytes of its own: {instead}")
     return pc.binary_length(values).cast(pa.int32())
 
 

@@ -209,7 +209,7 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
         pw.Producer.update: "(self, cluster)",
         pw.Producer.place: (
             "(self, records, *, topic=None, key='key', partition='partition', value='value', size='size', "
-            "time='time', field='field')"
+            "time='time', field='field', headers='headers')"
         ),
         pw.Producer.close: "(self)",
         pw.strategies: "()",
@@ -223,7 +223,10 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
 
 def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
     """Batches before a producer runs: one strategy with all its tables, several with a row each, a scenario of JSON."""
-    columns = "client='java', key_type=None, key='key', partition='partition', value='value', size='size', time='time')"
+    columns = (
+        "client='java', key_type=None, key='key', partition='partition', value='value', size='size', time='time', "
+        "headers='headers')"
+    )
     of_all = "configs=None, topic=None, latency_ms=1, brokers=None, sender='each-instant', flush_ms=None, "
     promised = {
         pw.batching.simulate: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from partwright import Cluster, PartwrightError
+from partwright import Cluster, PartwrightError, Producer
 from partwright.batching import compare, replay, simulate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "batching"
@@ -24,13 +25,23 @@ SCENARIO: dict[str, Any] = {
 RECORDS = {"time": [0, 0, 1, 40], "size": [100, 100, 100, 100]}
 
 
+HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+
+
 def scenarios() -> list[dict[str, Any]]:
-    """Those of the golden files that a table can say, which has no headers."""
+    """Those of the golden files."""
     found = []
     for path in sorted(GOLDEN.glob("*.jsonl")):
-        lines = [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()[1:]]
-        found += [line for line in lines if not any(record[4:] and record[4] for record in line["records"])]
+        found += [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()[1:]]
     return found
+
+
+def named(sizes: list[int | None] | None) -> list[tuple[str, bytes | None]] | None:
+    """Headers of these sizes, as a scenario names them."""
+    if sizes is None:
+        return None
+    values = [None if size is None else bytes(size) for size in sizes]
+    return [(f"h{number}", value) for number, value in enumerate(values)]
 
 
 def simulated(line: dict[str, Any], batches: int) -> dict[str, Any]:
@@ -42,6 +53,9 @@ def simulated(line: dict[str, Any], batches: int) -> dict[str, Any]:
             "key": pa.array([None if key is None else bytes.fromhex(key) for key in keys], pa.binary()),
             "partition": pa.array(partitions, pa.int32()),
             "size": pa.array(sizes, pa.int32()),
+            "headers": pa.array(
+                [named(*record[4:]) if record[4:] else None for record in line["records"]], HEADERS
+            ),
         }
     )
     brokers = [{"id": each["id"], "rack": each["rack"]} for each in line["brokers"]]
@@ -98,7 +112,8 @@ def check_summary(summary: dict[str, Any], found: Any, times: tuple[int, ...]) -
 
 def test_a_table_is_simulated_as_its_scenario_is_replayed() -> None:
     lines = scenarios()
-    assert len(lines) > 20
+    assert len(lines) > 90
+    assert sum(any(record[4:] and record[4] for record in line["records"]) for line in lines) > 20
     for number, line in enumerate(lines):
         assert simulated(line, 1 + number % 3) == {
             "placed": line["placed"],
@@ -224,6 +239,108 @@ def test_a_bad_table_is_one_sentence(records: Any, options: dict[str, Any], sent
     with pytest.raises(PartwrightError) as refused:
         simulate(records, {"t": 3}, **options)
     assert sentence in str(refused.value)
+
+
+def bytes_of(headers: Any) -> list[int]:
+    """The size of each record's batch, which is alone in it."""
+    rows = len(headers)
+    table = {"time": [number * 1000 for number in range(rows)], "size": [10] * rows, "headers": headers}
+    found: list[int] = simulate(table, {"t": 1}).batches["bytes"].to_pylist()
+    return found
+
+
+def test_a_header_counts_by_its_name_and_its_value() -> None:
+    plain, *others = bytes_of(
+        [None, [], [("a", b"")], [("abc", b"")], [("é", None)], [("a", b"xyz"), ("b", b"xy")]]
+    )
+    # Each has its name's length and its value's, of a byte each, before them; é is two bytes.
+    assert [size - plain for size in others] == [0, 3, 5, 4, 6 + 5]
+    long, longer = bytes_of([[("n" * 20, b"v")], [("n" * 33, b"v")]])
+    assert longer - long == 13
+
+
+ENTRIES = [[("x", b"12")], None, [], [("yy", None), ("zzz", b"")], [("w", b"1" * 40)]]
+NUMBERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.int64())]))
+
+
+@pytest.mark.parametrize(
+    "data_type",
+    [
+        pa.list_(pa.struct([("name", pa.binary()), ("value", pa.string())])),
+        pa.large_list(pa.struct([("key", pa.large_string()), ("value", pa.binary_view())])),
+        pa.map_(pa.string(), pa.binary()),
+    ],
+    ids=["list", "large-list", "map"],
+)
+def test_headers_are_lists_and_maps_whole_and_in_slices(data_type: pa.DataType) -> None:
+    wanted = bytes_of(ENTRIES)
+    assert len(set(wanted)) > 3
+    column = pa.array([[("out", b"side")], *ENTRIES, [("out", b"side")]], data_type)
+    assert bytes_of(column.slice(1, 5)) == wanted
+    assert bytes_of(column.slice(3, 3)) == wanted[2:]
+    chunks = pa.chunked_array([column.slice(1, 2), column.slice(3, 0), column.slice(3, 3)])
+    assert bytes_of(chunks) == wanted
+    assert bytes_of(pa.nulls(5)) == [wanted[1]] * 5
+
+
+def test_what_is_behind_a_null_list_does_not_count() -> None:
+    pairs = pa.array([("a", b"1"), (None, b"2"), ("b", b"3")], HEADERS.value_type)
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3]), pairs, mask=pa.array([False, True, False]))
+    first, none, last = bytes_of(lists)
+    assert (first, last) == (none + 4, none + 4)
+
+
+@pytest.mark.parametrize(
+    ("headers", "sentence"),
+    [
+        ([[], [(None, b"x")]], "row 1: a header has a name, which is never null"),
+        ([[], [("a", b""), None]], "row 1: a header has a name, which is never null"),
+        (
+            pa.array([[1], [2]]),
+            "the column of each record's headers has lists of structs of a name and a value, not list<item: int64>",
+        ),
+        (
+            pa.array([5, 6]),
+            "the column of each record's headers has lists of structs of a name and a value, not int64",
+        ),
+        (
+            pa.array([[("a", 1)], []], NUMBERS),
+            "a header's value of int64 has no bytes of its own: give its bytes",
+        ),
+        ([5, 6], "the column 'headers' (a list) makes no table of records: "),
+    ],
+)
+def test_what_is_no_header_is_one_sentence(headers: Any, sentence: str) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        bytes_of(headers)
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+
+
+def test_headers_have_a_column_of_any_name() -> None:
+    columns = {"time": [0, 1], "size": [10, 10], "tags": [[("a", b"b")], []]}
+    found = compare(columns, {"t": 1}, ["sticky"], headers="tags").to_pylist()[0]
+    del columns["tags"]
+    without = compare(columns, {"t": 1}, ["sticky"]).to_pylist()[0]
+    assert found["partitions"][0]["bytes"] == without["partitions"][0]["bytes"] + 4
+    with pytest.raises(PartwrightError, match="there is no column 'tag'"):
+        compare(columns, {"t": 1}, ["sticky"], headers="tag")
+
+
+def test_a_producer_counts_headers_too() -> None:
+    """A batch of 200 bytes has room for six records of 17 to 20 bytes, or for two whose headers are 30 more."""
+    configs = {"batch.size": 200}
+    records: dict[str, Any] = {"size": [10] * 12}
+    with_headers = {**records, "headers": [[("a", b"x" * 40)]] * 12}
+    plain, headed = (
+        Producer({"t": 3}, "sticky@2.4", configs=configs, seed=1).place(each).to_pylist()
+        for each in (records, with_headers)
+    )
+    switches = [sum(one != other for one, other in itertools.pairwise(placed)) for placed in (plain, headed)]
+    assert switches[0] < switches[1]
+    timed = {"time": [0] * 12, **with_headers}
+    simulated = simulate(timed, {"t": 3}, "sticky@2.4", configs={"linger.ms": 5, **configs}, seed=1)
+    assert simulated.records["partition"].to_pylist() == headed
 
 
 DRAWN: list[dict[str, Any]] = [{"from": 1, "to": 9}, {"p50": 3, "p99": 60}, {"among": [1, 1, 2, 50]}]

@@ -100,6 +100,7 @@ def simulate(
     value: str = "value",
     size: str = "size",
     time: str = "time",
+    headers: str = "headers",
 ) -> Simulation:
     """What a producer makes of records: which batches they are in, and when these are sent and acknowledged.
 
@@ -131,6 +132,8 @@ def simulate(
         value: That of the values, of which the sizes count alone.
         size: That of the values' sizes in bytes, in the place of the values.
         time: That of the times: whole numbers of milliseconds, or timestamps.
+        headers: That of the headers: of each record a list of structs of a name (text or binary) and a value (the
+            same, or null), as Spark and kafka-python have them, or a map; null is none.
 
     Returns:
         Tables of the records, batches, requests and switches, and a summary.
@@ -147,7 +150,14 @@ def simulate(
         >>> found.summary.select(["batches", "requests", "p99_delay_ms"]).to_pylist()
         [{'batches': 2, 'requests': 2, 'p99_delay_ms': 4}]
     """  # noqa: E501 - an example is one line
-    columns = {"key": key, "partition": partition, "value": value, "size": size, "time": time}
+    columns = {
+        "key": key,
+        "partition": partition,
+        "value": value,
+        "size": size,
+        "time": time,
+        "headers": headers,
+    }
     given = _Given.of(cluster, topic, client, key_type, columns)
     scenario = _scenario(given, latency_ms, brokers, sender, flush_ms, failed_requests, seed, draws)
     run = _Run(strategy, strategy, configs, scenario, rows=True)
@@ -175,6 +185,7 @@ def compare(
     value: str = "value",
     size: str = "size",
     time: str = "time",
+    headers: str = "headers",
 ) -> pa.Table:
     """What several strategies and settings make of the same records, in one pass over them.
 
@@ -199,6 +210,7 @@ def compare(
         value: That of the values.
         size: That of the values' sizes.
         time: That of the times.
+        headers: That of the headers.
 
     Returns:
         A row for each: `name`, `strategy`, `records`, `batches`, `requests`, `unsent` (records whose
@@ -216,7 +228,14 @@ def compare(
         >>> compare(records, {"orders": 3}, ["round-robin", "sticky"]).select(["name", "batches"]).to_pylist()
         [{'name': 'round-robin', 'batches': 3}, {'name': 'sticky', 'batches': 1}]
     """
-    columns = {"key": key, "partition": partition, "value": value, "size": size, "time": time}
+    columns = {
+        "key": key,
+        "partition": partition,
+        "value": value,
+        "size": size,
+        "time": time,
+        "headers": headers,
+    }
     given = _Given.of(cluster, topic, client, key_type, columns)
     scenario = _scenario(given, latency_ms, brokers, sender, flush_ms, (), seed, None)
     runs = [
@@ -273,6 +292,7 @@ class _Given:
             "keyed": None if keys is None else batch.by_topic(keys, self._placed, self.cluster),
             "key_size": batch.key_sizes(self.key_type),
             "value_size": sizes,
+            "headers": batch.header_sizes(),
         }
         there = {name: column for name, column in found.items() if column is not None}
         return pa.StructArray.from_arrays(list(there.values()), list(there))

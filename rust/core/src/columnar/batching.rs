@@ -13,8 +13,8 @@ use super::records::Columns;
 use crate::Result;
 use crate::batching::{Report, Rows, Simulation, Why};
 
-/// Appends the records of a batch to a simulation; the columns are those of [`place`](super::place), and `headers`: list of
-/// int32, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
+/// Appends the records of a batch to a simulation; the columns are those of [`place`](super::place). `headers` may be a list of
+/// int32, too, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
 ///
 /// # Errors
 /// [`Error::KeyType`] where a column is of another type; [`Error::Value`] with the first row that Kafka refuses.

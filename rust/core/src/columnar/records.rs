@@ -8,7 +8,7 @@ use crate::producer::{Producer, Record, headers_size};
 use crate::{Error, Result};
 
 /// The partition of each record, in the order of the rows; null where there is neither a key nor a strategy for records
-/// without. Each column but the last may be missing, and is null for each row then.
+/// without. Each column may be missing, and is null for each row then.
 ///
 /// | column | holds |
 /// | --- | --- |
@@ -17,6 +17,7 @@ use crate::{Error, Result};
 /// | `keyed`: int32 | that of its key, or of its field |
 /// | `key_size`, `value_size`: int32 | how many bytes these have; null for a null |
 /// | `time`: int64 | when it is sent, in milliseconds; 0 where the column is missing |
+/// | `headers`: list of structs `name_size`, `value_size`: int32 | how many bytes each header's name and value have; null for a null value |
 ///
 /// # Errors
 /// [`Error::KeyType`] where a column is of another type; [`Error::Value`] with the first row that has no partition: the
@@ -48,8 +49,7 @@ pub(super) struct Columns<'a> {
     keyed: Numbers<'a, Int32Type>,
     key_size: Numbers<'a, Int32Type>,
     value_size: Numbers<'a, Int32Type>,
-    /// The sizes of each record's header values.
-    headers: Option<&'a ListArray>,
+    headers: Option<Headers<'a>>,
     time: Numbers<'a, Int64Type>,
 }
 
@@ -57,13 +57,6 @@ impl<'a> Columns<'a> {
     pub(super) fn of(records: &'a dyn Array) -> Result<Self> {
         let records = records.as_any().downcast_ref::<StructArray>();
         let records = records.ok_or_else(|| Error::KeyType("records are a record batch".to_owned()))?;
-        let headers = records.column_by_name("headers").map(|column| {
-            let lists = column.as_any().downcast_ref::<ListArray>();
-            let lists = lists.filter(|lists| lists.value_type() == Int32Type::DATA_TYPE);
-            lists.ok_or_else(|| {
-                Error::KeyType("the records' column \"headers\" is no list of Int32".to_owned())
-            })
-        });
         Ok(Self {
             rows: records.len(),
             topic: Numbers::of(records, "topic")?,
@@ -71,7 +64,7 @@ impl<'a> Columns<'a> {
             keyed: Numbers::of(records, "keyed")?,
             key_size: Numbers::of(records, "key_size")?,
             value_size: Numbers::of(records, "value_size")?,
-            headers: headers.transpose()?,
+            headers: Headers::of(records)?,
             time: Numbers::of(records, "time")?,
         })
     }
@@ -104,27 +97,65 @@ impl<'a> Columns<'a> {
         self.key_size.read(first, block, |record, size| record.key_size = size.unwrap_or(NULL));
         self.value_size.read(first, block, |record, size| record.value_size = size.unwrap_or(NULL));
         self.time.read(first, block, |record, time| record.at = time.unwrap_or_default());
-        let Some(headers) = self.headers else { return Ok(()) };
+        let Some(headers) = &self.headers else { return Ok(()) };
         for (number, record) in block.iter_mut().enumerate() {
-            let row = first + number;
-            record.headers_size = if headers.is_valid(row) {
-                sizes_of(&headers.value(row)).map_err(|error| (number, error))?
-            } else {
-                0
-            };
+            record.headers_size = headers.size(first + number).map_err(|error| (number, error))?;
         }
         Ok(())
     }
 }
 
-/// What headers take whose values have these sizes; their names are `h0`, `h1` and so on.
-fn sizes_of(values: &dyn Array) -> Result<i32> {
-    let Some(values) = values.as_any().downcast_ref::<Int32Array>() else { return Ok(0) };
-    let name = |number: usize| number.checked_ilog10().unwrap_or_default().cast_signed() + 2;
-    let sizes = values.iter().enumerate().map(|(number, value)| (name(number), value.unwrap_or(NULL)));
-    let bytes = headers_size(sizes);
-    i32::try_from(bytes)
-        .map_err(|_| Error::Producer(format!("its headers are {bytes} bytes, and no Java array is as long")))
+/// The sizes of each record's headers.
+struct Headers<'a> {
+    lists: &'a ListArray,
+    /// Those of their names; without them the names are `h0`, `h1` and so on.
+    names: Option<&'a [i32]>,
+    values: &'a Int32Array,
+}
+
+impl<'a> Headers<'a> {
+    fn of(records: &'a StructArray) -> Result<Option<Self>> {
+        let Some(column) = records.column_by_name("headers") else { return Ok(None) };
+        let headers = column.as_any().downcast_ref::<ListArray>().and_then(Self::of_lists);
+        headers.map(Some).ok_or_else(|| {
+            Error::KeyType(
+                "the records' column \"headers\" is a list neither of Int32 nor of name_size and value_size"
+                    .to_owned(),
+            )
+        })
+    }
+
+    fn of_lists(lists: &'a ListArray) -> Option<Self> {
+        let inner = lists.values().as_any();
+        if let Some(values) = inner.downcast_ref() {
+            return Some(Self { lists, names: None, values });
+        }
+        let pairs: &StructArray = inner.downcast_ref()?;
+        let sizes = |name| pairs.column_by_name(name)?.as_any().downcast_ref::<Int32Array>();
+        Some(Self { lists, names: Some(sizes("name_size")?.values()), values: sizes("value_size")? })
+    }
+
+    /// What those of a record take.
+    fn size(&self, row: usize) -> Result<i32> {
+        if self.lists.is_null(row) {
+            return Ok(0);
+        }
+        let [first, end] = [row, row + 1].map(|place| self.lists.value_offsets()[place]).map(place_of);
+        let bytes =
+            headers_size((first..end).map(|place| (self.name(place, place - first), self.value(place))));
+        i32::try_from(bytes).map_err(|_| {
+            Error::Producer(format!("its headers are {bytes} bytes, and no Java array is as long"))
+        })
+    }
+
+    fn name(&self, place: usize, number: usize) -> i32 {
+        let own = || number.checked_ilog10().unwrap_or_default().cast_signed() + 2;
+        self.names.map_or_else(own, |names| names[place])
+    }
+
+    fn value(&self, place: usize) -> i32 {
+        if self.values.is_valid(place) { self.values.value(place) } else { NULL }
+    }
 }
 
 /// A column of numbers that may be missing.
@@ -161,7 +192,7 @@ impl<'a, T: ArrowPrimitiveType> Numbers<'a, T> {
     }
 }
 
-/// What the caller has counted from 0.
-fn place_of(topic: i32) -> usize {
-    usize::try_from(topic).unwrap_or_default()
+/// What is counted from 0.
+fn place_of(number: i32) -> usize {
+    usize::try_from(number).unwrap_or_default()
 }
