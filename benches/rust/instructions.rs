@@ -13,7 +13,7 @@ use arrow_array::{
 };
 use partwright_core::assignors::server::{self, Kind};
 use partwright_core::assignors::{Assignment, Assignor, Given, Lists, TopicId};
-use partwright_core::batching::{self, Broker, Scenario, Simulation, Summary};
+use partwright_core::batching::{self, Broker, Latency, Scenario, Simulation, Summary};
 use partwright_core::columnar;
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
@@ -301,11 +301,12 @@ fn batches(strategy: Strategy, partitions: i32, in_a_ms: u64) -> Outcome<i64> {
         strategy,
         settings: batching::Settings::new(),
         each_append: false,
-        brokers: vec![Broker { latency_ms: 1, ..Broker::default() }],
+        brokers: vec![Broker { latency: Latency::Constant(1), ..Broker::default() }],
         partitions: (0..partitions).map(|id| batching::Partition { id, leader: Some(0) }).collect(),
         flush_ms: None,
         failed_requests: vec![],
         draws: Draws::seeded(12),
+        seed: 12,
     };
     let times: Int64Array = (0..ROWS).map(|row| i64::try_from(row / in_a_ms).ok()).collect();
     let records =

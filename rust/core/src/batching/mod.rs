@@ -10,6 +10,7 @@
 //! | `queue` | the batches that wait for a partition |
 //! | `accumulator` | the queues of a topic, and what a record does to them |
 //! | `walk` | the order in which Java walks the queues |
+//! | `bits` | which of them hold anything |
 //! | `node` | a broker: its requests in flight, when it is away |
 //! | `look` | which brokers are ready, and what the strategy is told of the queues |
 //! | `sender` | what is drained into requests, and what comes of them |
