@@ -53,6 +53,7 @@ MODULES = [
     "partwright.batching.scenario",
     "partwright.batching.simulation",
     "partwright.batching.files",
+    "partwright.batching.plot",
     "partwright.batching.tuning",
     "partwright.strategy_replay",
     "partwright.cli.json_input",

@@ -235,6 +235,7 @@ def test_imports_are_told_apart() -> None:
         ("polars", {"polars.py"}),
         ("pytest", {"pytest_plugin.py"}),
         ("platformdirs", {"folders.py"}),
+        ("matplotlib", {"batching/plot.py"}),
     ],
 )
 def test_a_package_is_known_where_it_belongs(package: str, allowed: set[str]) -> None:
@@ -259,6 +260,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
         # An extra may be absent: it is imported where it is asked for, and its absence is a sentence.
         ("kafka", {"kafka/topics.py", "kafka/partitioners.py"}),
         ("psutil", {"kafka/process.py"}),
+        ("matplotlib", {"batching/plot.py"}),
     ],
 )
 def test_an_extra_is_imported_on_demand(package: str, files: set[str]) -> None:
@@ -462,7 +464,8 @@ def test_the_table_has_no_circle() -> None:
             "partwright",
             "pyarrow numpy pyspark py4j kafka psutil click rich filelock platformdirs pandas polars hypothesis",
         ),
-        ("partwright.cli", "pyspark py4j kafka psutil pandas"),
+        ("partwright.cli", "pyspark py4j kafka psutil pandas matplotlib"),
+        ("partwright.batching", "pyspark py4j kafka psutil click rich pandas matplotlib"),
         ("partwright.kafka", "pyspark py4j kafka psutil pandas"),
         ("partwright.spark", "kafka psutil click pandas"),
         ("partwright.pipeline.settings", "pyspark py4j kafka psutil pandas"),

@@ -222,6 +222,19 @@ def test_times_may_be_text(command: Command) -> None:
             ["-n", 6, "--time", "ts", "--size", "bytes", "--at-most-ms", 5],
             "--at-most-ms is for --tune: say both",
         ),
+        (["-n", 6, "--time", "ts", "--size", "bytes", "--plot", "x.svg"], "--plot is for --tune: say both"),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "x"],
+            "a picture is a .svg, .png or .pdf",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "no/x.svg"],
+            "'no/x.svg' cannot be written (No such file or directory): name another file",
+        ),
+        (
+            ["--plot", "x.svg"],
+            "--plot is for a file of records: say how many partitions their topic has, with -n",
+        ),
         (["--tune"], "--tune is for a file of records: say how many partitions their topic has, with -n"),
         (
             ["--time", "ts"],
@@ -254,6 +267,18 @@ def test_stdin_is_json_lines(process: Any) -> None:
     done = process("batch", "-", "-n", 2, "--time", "t", "--value", "v", "--json", stdin=rows)
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["strategies"][0]["records"] == 5
+
+
+def test_what_was_tried_is_drawn(command: Command) -> None:
+    write("x.csv")
+    words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--tune", "--at-most-ms", 30]
+    code, out, err = command(*words, "--plot", "x.svg")
+    assert (code, out, err) == command(*words)
+    table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
+    batching.tune(table, {"topic": 6}, at_most_ms=30).plot("wanted.svg")
+    assert Path("x.svg").read_bytes() == Path("wanted.svg").read_bytes()
+    assert command(*words, "--plot", "x.jpg")[0] == 2
+    assert not Path("x.jpg").exists()
 
 
 def test_settings_are_tried_and_one_is_recommended(command: Command) -> None:

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from partwright.batching.plot import Picture, draw
 from partwright.batching.simulation import SUMMARY, compare
+from partwright.cluster import Cluster
 from partwright.cluster_parts import listed, shown
 from partwright.errors import PartwrightError
 from partwright.producer_configs import read_configs, settings_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
-
-    from partwright.cluster import Cluster
 
 __all__ = ["Tuning", "tune"]
 
@@ -41,12 +42,38 @@ class Tuning:
         default: The row of Kafka's own settings, or of those that `configs` has in their place.
         recommended: The first row.
         reason: Why that one, in a sentence.
+        at_most_ms: What the p99 delay may be; None where the present settings' own has no end.
+        partitions: How many the topic has.
     """
 
     settings: pa.Table
     default: dict[str, Any]
     recommended: dict[str, Any]
     reason: str
+    at_most_ms: int | None
+    partitions: int
+
+    def plot(self, file: str | os.PathLike[str]) -> None:
+        """Draws the settings: their requests to the right, their p99 delays upwards.
+
+        Those that no other beats are joined by a line and named by their `linger.ms` and `batch.size`; `(+2)` says that
+        two more are at the same place. The present setting and the recommended one are marked, and the limit is a
+        dashed line. The same settings give the same bytes.
+
+        Args:
+            file: The picture's path: a .svg, .png or .pdf file.
+
+        Raises:
+            PartwrightError: The file's name ends otherwise, or it cannot be written; matplotlib is missing, which
+                `pip install 'partwright[plot]'` brings.
+
+        Examples:
+            >>> tuning = tune({"time": list(range(2000)), "size": [400] * 2000}, {"orders": 3})
+            >>> tuning.plot("tuning.gif")
+            Traceback (most recent call last):
+            partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
+        """
+        draw(Picture(self.settings.to_pylist(), self.default, self.partitions, self.at_most_ms), file)
 
 
 def tune(
@@ -100,7 +127,8 @@ def tune(
             for linger in lingers:
                 own = {"batch.size": size, "linger.ms": linger}
                 grid[f"{name}, batch.size={size}, linger.ms={linger}"] = {"strategy": name, "configs": own}
-    found = compare(records, cluster, grid, configs=configs, **options).to_pylist()
+    known = cluster if isinstance(cluster, Cluster) else Cluster.of(cluster)
+    found = compare(records, known, grid, configs=configs, **options).to_pylist()
     rows = [_row(each, {**(configs or {}), **grid[each.pop("name")]["configs"]}) for each in found]
     default = rows[0]
     rows = _without_twins(rows)
@@ -113,7 +141,10 @@ def tune(
     limit = 2 * _delay(default) if at_most_ms is None else at_most_ms
     rows.sort(key=lambda row: _order(row, default, limit))
     ranked = [{"rank": rank, **row} for rank, row in enumerate(rows, 1)]
-    return Tuning(_table(ranked), default, ranked[0], _reason(ranked[0], default, limit))
+    reason = _reason(ranked[0], default, limit)
+    at_most = None if limit == inf else int(limit)
+    topic = next(iter(known.topics)) if options.get("topic") is None else options["topic"]
+    return Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
 
 
 def _row(summary: dict[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:

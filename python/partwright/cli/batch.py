@@ -65,6 +65,11 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     help="For --tune: what the p99 delay may be (default: twice that of the settings as they are).",
 )
 @click.option(
+    "--plot",
+    metavar="FILE",
+    help="For --tune: draw requests and delays of all settings into a .svg, .png or .pdf file.",
+)
+@click.option(
     "--client", default="java", show_default=True, metavar="C", help="The client whose rule places keys."
 )
 @click.option(
@@ -112,6 +117,7 @@ def command(
     compare: bool,
     tune: bool,
     at_most_ms: int | None,
+    plot: str | None,
     client: str,
     properties: tuple[str, ...],
     brokers: int,
@@ -145,11 +151,11 @@ def command(
       cat scenarios.jsonl | partwright batch - --jsonl
       partwright batch orders.csv -n 12 --time ts --value body --compare
       partwright batch orders.parquet -n 12 --time ts --size bytes --brokers 3 --slow 0=p50=2,p99=200
-      partwright batch orders.csv -n 12 --time ts --value body --tune --at-most-ms 50
+      partwright batch orders.csv -n 12 --time ts --value body --tune --at-most-ms 50 --plot tuning.svg
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     names = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
     if partitions is None:
-        _refuse_options(names, strategies, properties, slow, compare=compare, tune=tune)
+        _refuse_options(names, strategies, properties, slow, plot, compare=compare, tune=tune)
         from partwright.batching import replay  # noqa: PLC0415 - --help is there at once
 
         print_answers(file, replay, jsonl=jsonl)
@@ -158,6 +164,7 @@ def command(
         (jsonl, "--jsonl is for scenarios, and -n for a file of records: say one of them"),
         (strategies and compare, "--compare names its strategies itself: leave --strategy out"),
         (at_most_ms is not None and not tune, "--at-most-ms is for --tune: say both"),
+        (plot is not None and not tune, "--plot is for --tune: say both"),
         (time is None, "a simulation goes by the times of the records: name their column with --time"),
         (
             (value is None) == (size is None),
@@ -176,7 +183,7 @@ def command(
     }
     chosen = list(_COMPARED if compare else strategies or ("sticky",))
     if tune:
-        _tune(given, brokers, chosen, at_most_ms, options, as_json=as_json)
+        _tune(given, brokers, chosen, at_most_ms, plot, options, as_json=as_json)
     else:
         _compare(given, brokers, chosen, options, as_json=as_json)
 
@@ -220,17 +227,24 @@ def _tune(
     brokers: int,
     strategies: list[str],
     at_most_ms: int | None,
+    plot: str | None,
     options: dict[str, Any],
     *,
     as_json: bool,
 ) -> None:
     from partwright import batching  # noqa: PLC0415 - --help is there at once
     from partwright.batching.files import led_in_turn  # noqa: PLC0415 - the same
+    from partwright.batching.plot import check  # noqa: PLC0415 - the same
     from partwright.cli.batch_report import print_tuning  # noqa: PLC0415 - the same
 
     cluster = led_in_turn(given.partitions, brokers)
+    if plot is not None:
+        # Before all settings are tried.
+        check(plot)
     with given.read() as records:
         found = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
+    if plot is not None:
+        found.plot(plot)
     if as_json:
         answer = {"recommended": found.recommended, "reason": found.reason, "default": found.default}
         click.echo(json.dumps({**answer, "settings": found.settings.to_pylist()}))
@@ -256,6 +270,7 @@ def _refuse_options(
     strategies: tuple[str, ...],
     properties: tuple[str, ...],
     slow: tuple[str, ...],
+    plot: str | None,
     *,
     compare: bool,
     tune: bool,
@@ -266,6 +281,7 @@ def _refuse_options(
         "--strategy": strategies,
         "--producer-property": properties,
         "--slow": slow,
+        "--plot": plot,
         "--compare": compare,
         "--tune": tune,
     }
