@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import pytest
 
 import partwright as pw
@@ -13,8 +14,6 @@ from partwright.batching import Tuning, plot, tune
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-mpl = pytest.importorskip("matplotlib")
 
 RECORDS = {
     "time": [number // 4 for number in range(4000)],
