@@ -98,7 +98,8 @@ class Configs:
         field_prefix_ipv4: `field.prefix.ipv4`: how many bits of an address of version 4 count.
         field_prefix_ipv6: `field.prefix.ipv6`: how many bits of an address of version 6 count.
         otherwise: `otherwise`: what becomes of a record that names no partition under `explicit`, has no field under
-            `field`, or no leader where it should be under `leader`: error, round-robin or random.
+            `field`, or no leader where it should be under `leader`: error, round-robin or random. With either
+            of the latter -1 names no partition under `explicit`, as in kafka-go.
     """
 
     batch_size: int = _config("batch.size", 16_384, _number(0, _INT))

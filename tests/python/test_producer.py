@@ -123,6 +123,20 @@ def test_explicit_needs_a_partition_unless_it_is_said_what_else() -> None:
     assert placed("explicit", {"partition": [None, 2, None, None]}, configs=otherwise) == [0, 2, 1, 2]
 
 
+def test_minus_one_names_no_partition_where_it_is_said_what_else() -> None:
+    otherwise = {"otherwise": "round-robin"}
+    assert placed("explicit", {"partition": [-1, 2, None, -1, 0]}, configs=otherwise) == [0, 2, 1, 2, 0]
+    for partitions, strategy, configs in (
+        ([0, -1], "explicit", {}),
+        ([0, -2], "explicit", otherwise),
+        ([0, -1], "round-robin", otherwise),
+    ):
+        with pytest.raises(
+            pw.PartwrightError, match=rf"^row 1: the record names partition {partitions[1]}, "
+        ):
+            placed(strategy, {"partition": partitions}, configs=configs)
+
+
 @pytest.mark.parametrize("partition", [-1, 3])
 def test_a_partition_that_the_topic_does_not_have_is_refused_with_its_row(partition: int) -> None:
     with pytest.raises(

@@ -11,6 +11,9 @@ use super::{Among, Draws, Otherwise, Queues, Settings, Strategy, Topic};
 use crate::hashing::{Partitions, to_positive};
 use crate::{Error, Result};
 
+/// What is no partition.
+const UNSET: i32 = -1;
+
 /// What decides where a record goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
@@ -175,7 +178,7 @@ impl Producer {
     /// The partition of a record; the strategy and the batches, which it knows nothing of, are both changed on the way.
     #[inline]
     fn place_beside(&mut self, record: &Record, batches: &mut [Batches]) -> Result<Option<i32>> {
-        match record.partition {
+        match record.partition.filter(|&partition| partition != UNSET || !self.takes_unset()) {
             Some(partition) => self.check_own(record.topic, partition)?,
             None if self.strategy.batching() == Batching::Apart => {
                 return self.partition(record.topic, record.keyed, record.at);
@@ -183,6 +186,12 @@ impl Producer {
             None => {}
         }
         self.place_in(record, &mut self.appending(record, batches))
+    }
+
+    /// Whether a record may say by -1 that it names no partition: a balancer of kafka-go sees no other way, whose round robin
+    /// places these then. `ProducerRecord` refuses it.
+    fn takes_unset(&self) -> bool {
+        self.strategy == Strategy::Explicit && self.settings.otherwise != Otherwise::Fail
     }
 
     /// The record on its way into the open batches of its topic.
@@ -335,7 +344,7 @@ impl Producer {
                 self.topics[topic].topic.one(drawn)
             }
             Otherwise::Fail => Err(Error::Producer(format!(
-                "the strategy {} has no partition for a record: {why}; set what it shall do otherwise",
+                "the strategy {} has no partition for a record: {why}; set the config otherwise to round-robin or random",
                 self.strategy
             ))),
         }
