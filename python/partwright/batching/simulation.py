@@ -189,7 +189,7 @@ def compare(
 ) -> pa.Table:
     """What several strategies and settings make of the same records, in one pass over them.
 
-    Memory does not grow with the records, but for batches that cannot leave.
+    Memory does not grow with the records, but for batches that wait for a broker which is away or slower than they are.
 
     Args:
         records: As for `simulate`, and so are all others.
