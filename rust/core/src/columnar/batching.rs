@@ -17,7 +17,8 @@ use crate::batching::{Report, Rows, Simulation, Why};
 /// int32, too, the sizes of a record's header values, null for a null value; the headers' names are `h0`, `h1` and so on.
 ///
 /// # Errors
-/// [`Error::KeyType`] where a column is of another type; [`Error::Value`] with the first row that Kafka refuses.
+/// [`KeyType`](crate::Error::KeyType) where a column is of another type; [`Value`](crate::Error::Value) with the first row
+/// that Kafka refuses.
 pub fn append_records(
     simulation: &mut Simulation,
     records: &dyn Array,
