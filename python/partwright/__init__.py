@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.cluster import Cluster
     from partwright.grouped import assign_groups
-    from partwright.hashing import encode, murmur2, partition_for_key
+    from partwright.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer import Producer, strategies
 
 __all__ = [
@@ -77,6 +77,7 @@ __all__ = [
     "check_contract",
     "clients",
     "contract",
+    "coordinator_partition",
     "encode",
     "murmur2",
     "partition_for_key",
@@ -95,6 +96,7 @@ if not TYPE_CHECKING:
         "assign": "partwright.assignment",
         "assign_groups": "partwright.grouped",
         "assignment_strategy": "partwright.assignor_choice",
+        "coordinator_partition": "partwright.hashing",
         "encode": "partwright.hashing",
         "murmur2": "partwright.hashing",
         "partition_for_key": "partwright.hashing",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["encode", "murmur2", "partition_for_key"]
+__all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key"]
 
 
 class ArrowArray(Protocol):
@@ -145,6 +145,47 @@ def partition_for_key(
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
     return _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
+
+
+@overload
+def coordinator_partition(ids: None, n: SupportsIndex = 50) -> None: ...
+@overload
+def coordinator_partition(ids: str | bytes, n: SupportsIndex = 50) -> int: ...
+@overload
+def coordinator_partition(ids: Column, n: SupportsIndex = 50) -> pa.Array | pa.ChunkedArray: ...
+def coordinator_partition(ids: Any, n: Any = 50) -> Any:
+    """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
+
+    That is `Utils.abs(id.hashCode()) % n` (`GroupCoordinatorService.partitionFor`, kafka-group-coordinator 4.4.0, and
+    `GroupMetadataManager` before), where `Utils.abs` of the least int is 0. The broker that leads this partition is the
+    group's coordinator. So it is for a producer's `transactional.id` and `__transaction_state`
+    (`TransactionStateManager`), and for `__share_group_state` and the text `group:topic id:partition`
+    (`SharePartitionKey.asCoordinatorKey`).
+
+    Args:
+        ids: A column of text, or of its UTF-8 bytes; see `partition_for_key`. Or one id.
+        n: How many partitions the internal topic has, 1 to 2^31-1: `offsets.topic.num.partitions`,
+            `transaction.state.log.num.partitions` or `share.coordinator.state.topic.num.partitions`; 50 by default, as
+            Kafka has it.
+
+    Returns:
+        An int32 column as long as `ids`, null where the id is null; a ChunkedArray where `ids` came in chunks. An int
+        for one id, None for None.
+
+    Raises:
+        KeyTypeError: The ids are neither text nor bytes.
+        PartwrightError: `n` is out of range; with its row, an id that is not UTF-8.
+
+    Examples:
+        >>> coordinator_partition("KafkaConsumerDemo")
+        35
+        >>> coordinator_partition(["my-group", "", None, "polygenelubricants"]).to_pylist()
+        [12, 0, None, 0]
+    """
+    _core.check(n, "java", None)
+    if is_single(ids):
+        return _core.coordinator_partition_of_bytes(_single_bytes(ids, None), n)
+    return _core.coordinator_partition(as_column(ids, None), n)
 
 
 @overload

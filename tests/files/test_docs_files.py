@@ -25,6 +25,7 @@ DOCUMENTS = {
     "copartition": "copartition.md",
     "strategy": "strategies.md",
     "batch": "batching.md",
+    "coordinator": "offsets.md",
 }
 DOCUMENTS_WITH_SESSIONS = sorted({*DOCUMENTS.values(), "contract.md", "point-reads.md"})
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -25,6 +25,7 @@ _COMMANDS = {
     "batch": "Simulate a producer's batches: records with their times in, batches and requests out.",
     "broker": "The embedded single-node Kafka: start, status, stop.",
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
+    "coordinator": "Where a consumer group's offsets live, and which broker coordinates it.",
     "copartition": "Do two topics or tables meet, and if not, why?",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
     "place": "Add to each record of a file the partition that a client gives it.",

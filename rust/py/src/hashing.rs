@@ -74,6 +74,25 @@ pub(crate) fn partition_for_bytes(
     Ok(client.0.partition_for_key(key, n.0)?)
 }
 
+/// The partition of its internal topic that a group or a transaction has by each id.
+#[pyfunction]
+pub(crate) fn coordinator_partition(
+    py: Python<'_>,
+    ids: Column,
+    n: Count,
+) -> Result<Py<PyAny>, BoundaryError> {
+    ids.map(py, None, |ids| columnar::partition_for_key(ids, n.0, hashing::Client::COORDINATOR, None))
+}
+
+/// That of one id.
+#[pyfunction]
+pub(crate) fn coordinator_partition_of_bytes(
+    name: Option<&[u8]>,
+    n: Count,
+) -> Result<Option<i32>, BoundaryError> {
+    Ok(hashing::Client::COORDINATOR.partition_for_key(name, n.0)?)
+}
+
 /// How a client comes to the partition of one key: its hash, what is divided, the remainder and the partition; `None`
 /// where it does not hash the key, or not keys of this type.
 #[pyfunction]

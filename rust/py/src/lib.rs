@@ -19,8 +19,8 @@ mod _core {
     use crate::batching::Batching;
     #[pymodule_export]
     use crate::hashing::{
-        check, clients, encode, encode_one, key_addresses, key_types, murmur2, murmur2_of_bytes,
-        partition_for_bytes, partition_for_key, steps,
+        check, clients, coordinator_partition, coordinator_partition_of_bytes, encode, encode_one,
+        key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes, partition_for_key, steps,
     };
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};

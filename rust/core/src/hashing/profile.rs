@@ -55,6 +55,9 @@ impl Client {
     /// The Java producer's own, which the others are compared with.
     pub const JAVA: Self = Self(&PROFILES[0]);
 
+    /// The brokers', which find the partition of `__consumer_offsets` of a group by its id.
+    pub const COORDINATOR: Self = Self(&COORDINATOR);
+
     /// Every profile there is, Java's first and then by library.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         PROFILES.iter().map(Self)
@@ -118,7 +121,7 @@ impl Client {
     pub(crate) fn refusal(key: &[u8], n: Partitions, partition: i32) -> String {
         let shown: String = String::from_utf8_lossy(key).chars().take(48).collect();
         if partition == i32::MIN {
-            return format!("java:string-hash hashes text, and the key {shown:?} is not UTF-8");
+            return format!("a hashCode is one of text, and the key {shown:?} is not UTF-8");
         }
         format!(
             "the key {shown:?} has the hashCode -2147483648, whose Math.abs is negative: by {} partitions it gives {partition}, \
@@ -256,6 +259,17 @@ const OLD_STRING_HASH: Profile = Profile {
     version: "0.8.2.2",
     source: "kafka.producer.DefaultPartitioner",
     setting: Some("another producer"),
+};
+
+/// What brokers do with the ids of groups and transactions; it is in no table, for no producer does.
+const COORDINATOR: Profile = Profile {
+    name: "coordinator",
+    null_key: Keyless::Chosen("none: there is no group without an id"),
+    library: "kafka-group-coordinator",
+    version: "4.4.0",
+    source: "GroupCoordinatorService.partitionFor",
+    setting: Some("no producer"),
+    ..OLD_STRING_HASH
 };
 
 /// The table. What a row does not say is as its library's first row has it.
