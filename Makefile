@@ -14,9 +14,10 @@ SOURCES := $(shell find rust python ! -name '*.pyc' ! -name __pycache__) Cargo.t
 # A sanitizer is for a target, not for the build scripts beside it.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SECONDS := 30
-# So many processes share the tests, file by file: a file's broker and Spark session are its process's own.
+# So many processes share the tests, file by file: a file's broker and Spark session are its process's own. In their order,
+# for some files of one test take minutes, and would come last, alone, if those of many came first.
 WORKERS := 2
-PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile
+PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 

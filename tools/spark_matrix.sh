@@ -53,6 +53,6 @@ for version in "$@"; do
     environment "$version" "$folder"
     "$folder/bin/python" -c "import pyspark, sys; sys.exit(pyspark.__version__ != '$version')" ||
         refuse "$folder has another PySpark than $version: remove that folder."
-    "$folder/bin/python" -m pytest -p no:cacheprovider --numprocesses 2 --dist loadfile -m "slow and spark" tests/spark
+    "$folder/bin/python" -m pytest -p no:cacheprovider --numprocesses 2 --dist loadfile --no-loadscope-reorder -m "slow and spark" tests/spark
     main_job "$folder/bin/python"
 done
