@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Broker",
     "Partition",
+    "hex_key",
     "known",
     "listed",
     "number",
@@ -198,6 +199,16 @@ def listed(given: Any, what: str, of: type | None = None) -> tuple[Any, ...]:  #
         if of is not None and not isinstance(each, of):
             raise PartwrightError(f"{what}: {shown(each)} is no {of.__name__}")
     return found
+
+
+def hex_key(where: str, given: object) -> bytes | None:
+    """The bytes of a key, of their hex digits in JSON; None for a null key."""
+    if given is None:
+        return None
+    try:
+        return bytes.fromhex(given)  # type: ignore[arg-type]  # a TypeError is one of the refusals
+    except (TypeError, ValueError):
+        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {shown(given)}") from None
 
 
 def number(given: Any, what: str, highest: int = _HIGHEST, otherwise: str = "") -> int:  # noqa: ANN401

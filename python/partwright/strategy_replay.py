@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright.cluster import Cluster
-from partwright.cluster_parts import object_fields, shown
+from partwright.cluster_parts import hex_key, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.own_partitioner import is_path
 from partwright.producer import Producer
@@ -123,7 +123,7 @@ def _call(place: int, event: object) -> tuple[str, str, dict[str, Any]]:
         raise PartwrightError(f"{where}: a topic's name is text, not {shown(found['topic'])}")
     rest = {name: found.get(name) for name in _OPS[op]}
     if op == "partition":
-        rest["key"] = _bytes(where, rest["key"])
+        rest["key"] = hex_key(where, rest["key"])
     if op == "append":
         rest["enable_switch"] = True if rest["enable_switch"] is None else rest["enable_switch"]
         if not isinstance(rest["enable_switch"], bool):
@@ -155,15 +155,6 @@ def _refuse_other(given: object, bits: int, what: str) -> None:
     """Refuses what is no whole number of so many bits."""
     if type(given) is not int or not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
         raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
-
-
-def _bytes(where: str, key: object) -> bytes | None:
-    if key is None:
-        return None
-    try:
-        return bytes.fromhex(key)  # type: ignore[arg-type]  # a TypeError is one of the refusals
-    except (TypeError, ValueError):
-        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {shown(key)}") from None
 
 
 def _result(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> Any:  # noqa: ANN401 - a JSON value
@@ -216,7 +207,7 @@ def _placed(producer: Producer, records: Sequence[Any]) -> list[int | None]:
     types = (pa.string(), pa.int32(), pa.binary(), pa.int32(), pa.int64())
     columns = {}
     for name, data_type, values in zip(_RECORD, types, zip(*records, strict=True), strict=False):
-        there = [_bytes(f"record {row}", key) for row, key in enumerate(values)] if name == "key" else values
+        there = [hex_key(f"record {row}", key) for row, key in enumerate(values)] if name == "key" else values
         try:
             columns[name] = pa.array(there, data_type)
         except UnicodeEncodeError as error:

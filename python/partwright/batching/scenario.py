@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from partwright import _core
 from partwright.batching.latency import latency_of
 from partwright.batching.numbers import LEAST_INT, LEAST_LONG, MOST_INT, MOST_LONG, optional, whole
-from partwright.cluster_parts import listed, object_fields, shown
+from partwright.cluster_parts import hex_key, listed, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.hashing import partition_for_key
 from partwright.producer_configs import keys, read_configs, settings_of
@@ -178,20 +178,11 @@ def _record(
     sizes = listed(headers[0] or (), f"{where}: headers") if headers else ()
     return (
         whole(time, f"{where}: a time", 0, MOST_LONG),
-        _key(where, key),
+        hex_key(where, key),
         optional(partition, f"{where}: a partition", 0, MOST_INT),
         optional(size, f"{where}: the size of a value", 0, MOST_INT),
         [optional(each, f"{where}: the size of a header", 0, MOST_INT) for each in sizes] or None,
     )
-
-
-def _key(where: str, given: object) -> bytes | None:
-    if given is None:
-        return None
-    try:
-        return bytes.fromhex(given)  # type: ignore[arg-type]  # a TypeError is one of the refusals
-    except (TypeError, ValueError):
-        raise PartwrightError(f"{where}: a key is bytes in hex, or null, not {shown(given)}") from None
 
 
 def _answer(tables: Mapping[str, pa.StructArray]) -> dict[str, Any]:
