@@ -21,7 +21,7 @@ from own_process import growth_of  # noqa: E402
 from turns import timed  # noqa: E402
 
 from partwright.assignment import assign_group, assignors  # noqa: E402
-from partwright.group import Group  # noqa: E402
+from partwright.group_columns import Group  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ _GROWN = """
 from assignor_groups import equal
 from own_process import grown
 from partwright.assignment import assign_group
-from partwright.group import Group
+from partwright.group_columns import Group
 group = Group.of(*equal({topics}, {partitions}, {members}))
 with grown():
     answer = assign_group(group, {assignor!r})

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.errors import PartwrightError
-from partwright.group import INT32, Group, Owned
+from partwright.group_columns import INT32, Group, Owned
 from partwright.own_assignor import OwnAssignor, is_path
 from partwright.threads import THREADED, ordered, threads
 from partwright.topic_ids import takes_topic_ids, with_topic_ids
@@ -17,7 +17,7 @@ from partwright.topic_ids import takes_topic_ids, with_topic_ids
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from partwright.group import Member
+    from partwright.group_columns import Member
 
 __all__ = [
     "CLIENT_ASSIGNORS",

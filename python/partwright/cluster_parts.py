@@ -218,7 +218,7 @@ def number(given: Any, what: str, highest: int = _HIGHEST, otherwise: str = "") 
     return given
 
 
-def unknown(name: object, what: str, names: Iterable[str]) -> PartwrightError:
+def unknown(name: object, what: str, names: Iterable[str], where: str = "the cluster") -> PartwrightError:
     """The sentence for a name that is not there, with the nearest one.
 
     Examples:
@@ -227,9 +227,9 @@ def unknown(name: object, what: str, names: Iterable[str]) -> PartwrightError:
     """
     names = list(names)
     if not names:
-        return PartwrightError(f"there is no {what} {shown(name)} in the cluster: it has none")
+        return PartwrightError(f"there is no {what} {shown(name)} in {where}: it has none")
     return PartwrightError(
-        f"there is no {what} {shown(name)} in the cluster: {_meant(name, names)}here are {_and(names)}"
+        f"there is no {what} {shown(name)} in {where}: {_meant(name, names)}here are {_and(names)}"
     )
 
 

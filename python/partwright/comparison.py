@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from partwright.assignment import CLIENT_ASSIGNORS, Assignment, Spread, assign_group, resolve
 from partwright.errors import PartwrightError
-from partwright.group import Group
+from partwright.group_columns import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from partwright.group import Member
+    from partwright.group_columns import Member
 
 __all__ = ["COMPARED", "Compared", "compare"]
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from partwright.assignment import assign_group, resolve
 from partwright.errors import PartwrightError
-from partwright.group import Group
+from partwright.group_columns import Group
 from partwright.threads import THREADED
 
 __all__ = ["OPTIONAL", "REQUIRED", "Assigned", "Topics", "assign_groups", "assign_sorted", "check_assignor"]

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.group import Group  # noqa: TC001 - the example above makes one
+from partwright.group_columns import Group  # noqa: TC001 - the example above makes one
 from partwright.own_code import called, made
 from partwright.partition_assignor import (
     Cluster,

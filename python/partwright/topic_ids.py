@@ -14,7 +14,7 @@ from partwright import _core
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from partwright.group import Group
+    from partwright.group_columns import Group
 
 __all__ = ["takes_topic_ids", "with_topic_ids"]
 
@@ -38,7 +38,7 @@ def with_topic_ids(group: Group, given: Any) -> Group:  # noqa: ANN401 - what is
         PartwrightError: An id is none, or two topics have the same.
 
     Examples:
-        >>> from partwright.group import Group
+        >>> from partwright.group_columns import Group
         >>> with_topic_ids(Group.of({"t": 2, "u": 1}, {"c1": ["t"]}), {"u": "qqLWNgD3cE5N4Q9mk2oxjQ"}).topic_ids
         ['41jvpIn1MGKxDdcxa2Vkng', 'qqLWNgD3cE5N4Q9mk2oxjQ']
     """

@@ -19,7 +19,7 @@ MODULES = [
     "partwright.comparison",
     "partwright.assignment",
     "partwright.assignor_choice",
-    "partwright.group",
+    "partwright.group_columns",
     "partwright.grouped",
     "partwright.threads",
     "partwright.topic_ids",

@@ -184,7 +184,7 @@ def test_imports_are_told_apart() -> None:
                 "assignment.py",
                 "assignor_choice.py",
                 "cluster.py",
-                "group.py",
+                "group_columns.py",
                 "topic_ids.py",
                 "hashing.py",
                 "clients.py",
@@ -199,7 +199,7 @@ def test_imports_are_told_apart() -> None:
             {
                 "_arrow.py",
                 "assignment.py",
-                "group.py",
+                "group_columns.py",
                 "grouped.py",
                 "own_assignor.py",
                 "own_partitioner.py",

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from partwright.batching.numbers import MOST_INT, MOST_LONG, whole
+from partwright.numbers import MOST_INT, MOST_LONG, whole
 from partwright.cluster_parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
 

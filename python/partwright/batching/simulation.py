@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from partwright import _core
 from partwright.batching.latency import latency_of, median
-from partwright.batching.numbers import LEAST_LONG, MOST_LONG, optional
+from partwright.numbers import LEAST_LONG, MOST_LONG, optional
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
 from partwright.cluster_parts import listed, object_fields, shown

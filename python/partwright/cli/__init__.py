@@ -28,6 +28,7 @@ _COMMANDS = {
     "coordinator": "Where a consumer group's offsets live, and which broker coordinates it.",
     "copartition": "Do two topics or tables meet, and if not, why?",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
+    "group": "Play a consumer group's life: rebalances, who reads what, and what it costs.",
     "place": "Add to each record of a file the partition that a client gives it.",
     "resize": "What moves when a topic gets another number of partitions?",
     "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",

@@ -58,6 +58,9 @@ pub enum Error {
     /// A producer has no partition for a record, or cannot be configured so.
     #[error("{0}")]
     Producer(String),
+    /// A play of a group's life cannot go on.
+    #[error("{0}")]
+    Group(String),
     /// A group has more partitions than are assigned at once.
     #[error("the members subscribe to more partitions than one group may have, {most}")]
     TooManyPartitions {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`assignors`] | who reads what: the assignors of a consumer group, the client's and the broker's |
 //! | [`batching`] | what a producer's batches look like before it runs |
+//! | [`group`] | how a consumer group lives: rebalances, generations, sessions, fencing |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
 //! | [`producer`] | where a record goes that its key does not place: the strategies of Kafka's producers |
 //! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
@@ -17,6 +18,7 @@ pub mod assignors;
 pub mod batching;
 #[cfg(feature = "arrow")]
 pub mod columnar;
+pub mod group;
 pub mod hashing;
 mod names;
 pub mod producer;

@@ -4,9 +4,11 @@ mod arguments;
 mod arrow;
 mod assignment;
 mod batching;
+mod coordinators;
 mod error;
 mod hashing;
 mod lists;
+mod play;
 mod producer;
 mod threads;
 
@@ -18,12 +20,16 @@ mod _core {
     #[pymodule_export]
     use crate::batching::Batching;
     #[pymodule_export]
+    use crate::coordinators::{ClassicGroup, ConsumerGroup};
+    #[pymodule_export]
     use crate::hashing::{
         check, clients, coordinator_partition, coordinator_partition_of_bytes, encode, encode_one,
         key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes, partition_for_key, steps,
     };
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};
+    #[pymodule_export]
+    use crate::play::{Timeline, play_group};
     #[pymodule_export]
     use crate::producer::{Producer, strategies, strategy_name};
 }

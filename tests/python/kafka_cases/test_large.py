@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from partwright.assignment import Assignment, assign_group
-from partwright.group import Group, Owned
+from partwright.group_columns import Group, Owned
 
 Racks: TypeAlias = dict[str, list[list[str | None]]]
 

@@ -30,12 +30,12 @@ pub fn compare(one: &str, other: &str) -> Ordering {
 }
 
 /// What `HashMap` makes of a hash code: the upper bits count in small tables too.
-pub(super) fn spread(hash: i32) -> i32 {
+pub(crate) fn spread(hash: i32) -> i32 {
     hash ^ (hash.cast_unsigned() >> 16).cast_signed()
 }
 
 /// The bin of a spread hash in a table.
-pub(super) fn bin(spread: i32, bins: usize) -> usize {
+pub(crate) fn bin(spread: i32, bins: usize) -> usize {
     spread.cast_unsigned() as usize & (bins - 1)
 }
 

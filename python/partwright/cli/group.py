@@ -1,0 +1,153 @@
+"""`partwright group`: plays a script of joins, leaves, crashes and new partitions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from partwright.cli.options import json_option, key_values
+from partwright.cli.script_input import at_line, read_script_file
+from partwright.errors import PartwrightError
+
+__all__ = ["command"]
+
+
+@click.command("group")
+@click.argument("file", required=False)
+@click.option("--events", metavar="TEXT", help="A short form in place of FILE's events: '+4, -1, roll'.")
+@click.option(
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="NAME=N",
+    help="A topic with N partitions, in place of FILE's; may be repeated.",
+)
+@click.option("--protocol", metavar="P", help="classic, or consumer (KIP-848).")
+@click.option(
+    "--assignor",
+    metavar="NAME",
+    help="The members' assignor: range, cooperative-sticky, ... or a list with commas.",
+)
+@click.option("--static", is_flag=True, help="Members have a group.instance.id, which is their name.")
+@click.option(
+    "--config", "configs", multiple=True, metavar="K=V", help="One of Kafka's keys; may be repeated."
+)
+@click.option(
+    "--poll-ms",
+    type=click.IntRange(min=0),
+    metavar="MS",
+    help="How long an application takes from poll to poll (default: 500).",
+)
+@click.option(
+    "--records-per-s",
+    type=float,
+    metavar="R",
+    help="How many records come to each partition: what was not read, and what was read twice.",
+)
+@click.option(
+    "--compare", is_flag=True, help="Play it under each protocol, with and without static membership."
+)
+@click.option("--requests", is_flag=True, help="Print each request of the members, and what was answered.")
+@click.option(
+    "--width",
+    type=click.IntRange(min=40),
+    default=100,
+    show_default=True,
+    metavar="W",
+    help="How wide the chart may be.",
+)
+@json_option
+def command(
+    file: str | None,
+    events: str | None,
+    topics: tuple[str, ...],
+    protocol: str | None,
+    assignor: str | None,
+    static: bool,
+    configs: tuple[str, ...],
+    poll_ms: int | None,
+    records_per_s: float | None,
+    compare: bool,
+    requests: bool,
+    width: int,
+    as_json: bool,
+) -> None:
+    """Play a script of a consumer group's life: rebalances, generations, who reads what, and what it costs.
+
+    FILE is JSON, or YAML by its suffix, or - for JSON on stdin: {"topics": {"t": 12}, "protocol", "assignor", "static",
+    "config": {Kafka's keys}, "events": [{"at_ms": 0, "join": "c1", "topics": ["t"], "instance_id": null}, {"at_ms":
+    60000, "leave": "c1"}, {"at_ms": 90000, "crash": "c2"}, {"at_ms": 95000, "add_partitions": {"t": 4}}]}. Other events
+    are restart, stall, subscribe, assign, create_topic, delete_topic, move_coordinator and commit: docs/group.md has them
+    all. Events may be a short form: +4 (join), -1 (leave), x1 (crash), roll (a rolling restart), t+4 (partitions).
+    Options stand above what FILE says; with --events and --topic there need not be any.
+
+    The chart has a row a member and, in each span of time, how many partitions it read at least; the last row is how
+    many nobody read.
+
+    \b
+    Exit code: 0 played, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright group script.json
+      partwright group --topic t=12 --events '+3, -1, roll' --assignor cooperative-sticky
+      partwright group script.yaml --compare --records-per-s 100
+      partwright group script.json --json
+    """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
+    script, line_of = ({}, _nowhere) if file is None else read_script_file(file)
+    told = {
+        "events": events,
+        "topics": _topics(topics),
+        "protocol": protocol,
+        "assignor": assignor,
+        "static": static or None,
+        "poll_ms": poll_ms,
+        "records_per_s": records_per_s,
+    }
+    if file is None and (events is None or not topics):
+        raise PartwrightError("name a FILE, or give --events and --topic")
+    if isinstance(script, dict):
+        script |= {name: value for name, value in told.items() if value is not None}
+        if configs:
+            script["config"] = {**(script.get("config") or {}), **key_values("--config", configs)}
+    # Imported here alone, for it brings pyarrow along.
+    from partwright import group  # noqa: PLC0415
+    from partwright.cli import group_report as report  # noqa: PLC0415
+
+    try:
+        if compare:
+            _refuse_both(requests)
+            compared = group.compare(script)
+            click.echo(json.dumps(report.compared(compared))) if as_json else report.print_compared(compared)
+            return
+        timeline = group.play(script, requests=requests)
+    except PartwrightError as error:
+        if file is None:
+            raise
+        raise at_line(file, error, line_of) from None
+    if requests:
+        report.print_requests(timeline, as_json=as_json)
+    elif as_json:
+        click.echo(json.dumps(timeline.to_dict()))
+    else:
+        report.print_timeline(timeline, width)
+
+
+def _nowhere(number: int) -> int | None:
+    del number
+    return None
+
+
+def _topics(given: tuple[str, ...]) -> dict[str, Any] | None:
+    pairs = key_values("--topic", given)
+    for name, count in pairs.items():
+        if not count.isdecimal():
+            raise PartwrightError(f"--topic takes NAME=N, a number of partitions, not {name}={count}")
+    return {name: int(count) for name, count in pairs.items()} or None
+
+
+def _refuse_both(requests: bool) -> None:
+    if requests:
+        raise PartwrightError("--requests is of one play: leave out --compare")

@@ -1,0 +1,138 @@
+"""What `partwright group` prints: generations, a chart, what a life cost, and lives side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.markup import escape
+from rich.table import Table
+from rich import box
+
+from partwright.cli.tables import right_table, stdout_console
+
+if TYPE_CHECKING:
+    from partwright.group import Timeline
+
+__all__ = ["compared", "print_compared", "print_requests", "print_timeline"]
+
+_MOST_GENERATIONS = 60
+_MOST_MEMBERS = 8
+
+
+def print_timeline(timeline: Timeline, width: int) -> None:
+    """The generations, a chart, and what it cost."""
+    console = stdout_console()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("generation", justify="right")
+    table.add_column("at", justify="right")
+    table.add_column("why")
+    table.add_column("leader")
+    table.add_column("partitions")
+    generations = list(timeline.generations())
+    for each in generations[:_MOST_GENERATIONS]:
+        table.add_row(
+            str(each["generation"]),
+            _seconds(each["at_ms"]),
+            escape(each["why"]),
+            escape(each["leader"] or "-"),
+            escape(_counts(each["assignment"])),
+        )
+    console.print(table)
+    if len(generations) > _MOST_GENERATIONS:
+        console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
+    click.echo(timeline.chart(width))
+    console.print(f"\n{_sentence(timeline)}")
+    for failure in timeline.failures():
+        console.print(
+            f"[red]{escape(failure['member'])} ended at {_seconds(failure['at_ms'])} with {failure['error']}[/]"
+        )
+    for commit in timeline.commits():
+        said = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
+        console.print(f"{escape(commit['member'])}'s commit at {_seconds(commit['at_ms'])} {said}")
+    if not timeline.settled:
+        console.print("[yellow]The group had not come to rest when the play ended.[/]")
+
+
+def compared(timelines: dict[tuple[str, bool], Timeline]) -> list[dict[str, Any]]:
+    """Lives side by side, for programs."""
+    return [
+        {"protocol": name, "static": static, **timeline.cost._asdict(), "failures": timeline.failures()}
+        for (name, static), timeline in timelines.items()
+    ]
+
+
+def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
+    """Lives side by side, for people."""
+    console = stdout_console()
+    table = right_table()
+    table.add_column("protocol")
+    table.add_column("members")
+    columns = ["generations", "moved", "unread, s", "longest, s", "not read", "read twice"]
+    has_records = any(timeline.cost.not_read for timeline in timelines.values())
+    for name in columns if has_records else columns[:4]:
+        table.add_column(name, justify="right")
+    for (name, static), timeline in timelines.items():
+        cost = timeline.cost
+        cells = [
+            f"{cost.generations:,}",
+            f"{cost.moved:,}",
+            f"{cost.unowned_s:,.1f}",
+            f"{cost.longest_s:,.1f}",
+        ]
+        if has_records:
+            cells += [f"{cost.not_read:,.0f}", f"{cost.read_twice:,.0f}"]
+        table.add_row(name, "static" if static else "dynamic", *cells)
+    console.print(table)
+    console.print("range and sticky rebalance eagerly; consumer is KIP-848 with the broker's uniform.")
+    console.print("unread: the seconds in which partitions had no reader, summed up over the partitions.")
+    for (name, static), timeline in timelines.items():
+        for failure in timeline.failures():
+            console.print(
+                f"[red]{name}, {'static' if static else 'dynamic'}: {escape(failure['member'])} ended at "
+                f"{_seconds(failure['at_ms'])} with {failure['error']}[/]"
+            )
+
+
+def print_requests(timeline: Timeline, *, as_json: bool) -> None:
+    """Each request and its answer, a line each."""
+    rows = timeline.requests().to_pylist()
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("at", "member", "request", "answer", "generation", "leader"):
+        table.add_column(name, justify="right" if name in {"at", "generation"} else "left")
+    for row in rows:
+        leader = row["leader_id"] or ""
+        if row["members"]:
+            leader += f", who is told of {row['members']} members"
+        told = [row["member"], row["request"], row["error"], str(row["generation"]), leader]
+        table.add_row(_seconds(row["at_ms"]), *map(escape, told))
+    stdout_console().print(table)
+
+
+def _sentence(timeline: Timeline) -> str:
+    cost = timeline.cost
+    records = ""
+    if cost.not_read or cost.read_twice:
+        records = f" {cost.not_read:,.0f} records were not read meanwhile, and {cost.read_twice:,.0f} were read twice."
+    return (
+        f"{cost.generations:,} generations in {_seconds(timeline.ended_ms)}: {cost.moved:,} partitions moved, and "
+        f"{cost.unowned_s:,.1f} s of partitions without a reader, {cost.longest_s:,.1f} s at the longest.{records}"
+    )
+
+
+def _counts(assignment: dict[str, list[tuple[str, int]]]) -> str:
+    if not assignment:
+        return "nobody is left"
+    if len(assignment) <= _MOST_MEMBERS:
+        return ", ".join(f"{member} {len(partitions)}" for member, partitions in assignment.items())
+    counts = [len(partitions) for partitions in assignment.values()]
+    return f"{min(counts)} to {max(counts)} for each of {len(assignment):,} members"
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:,.1f} s"

@@ -1,0 +1,83 @@
+"""A script of a group's life from a file: JSON or YAML, and the line of each of its events."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from partwright.cli.json_input import lines, named, read_json
+from partwright.errors import MissingExtraError, PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["at_line", "read_script_file"]
+
+_YAML = (".yaml", ".yml")
+_EVENTS = re.compile(r'"events"\s*:\s*\[')
+_EVENT = re.compile(r"event (\d+)\b")
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def read_script_file(file: str) -> tuple[Any, Callable[[int], int | None]]:
+    """What a file says, and a function that knows in which of its lines an event stands, by its number from 1.
+
+    Args:
+        file: Its name; YAML by the suffix .yaml or .yml, JSON by any other; - is JSON on stdin.
+
+    Raises:
+        PartwrightError: It cannot be read, or is none of them.
+        MissingExtraError: It is YAML, and PyYAML is missing.
+    """
+    text = "".join(lines(file))
+    if file.lower().endswith(_YAML):
+        return _read_yaml(file, text)
+    try:
+        return read_json(text), lambda number: _line_in_json(text, number)
+    except PartwrightError as error:
+        raise PartwrightError(f"{named(file)}: {error}") from None
+
+
+def at_line(file: str, error: PartwrightError, line_of: Callable[[int], int | None]) -> PartwrightError:
+    """A sentence about an event, with the file and the line that it stands in."""
+    found = _EVENT.match(str(error))
+    line = line_of(int(found[1])) if found else None
+    where = named(file) if line is None else f"{named(file)}, line {line}"
+    return type(error)(f"{where}: {error}")
+
+
+def _line_in_json(text: str, number: int) -> int | None:
+    """Where the events are, one behind the other, in the text that was read already."""
+    begins = _EVENTS.search(text)
+    if begins is None:
+        return None
+    decoder, place = json.JSONDecoder(), begins.end()
+    for each in range(1, number + 1):
+        between = _BETWEEN.match(text, place)
+        place = between.end() if between else place
+        if each == number:
+            return text.count("\n", 0, place) + 1
+        try:
+            _, place = decoder.raw_decode(text, place)
+        except ValueError:
+            return None
+    return None
+
+
+def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
+    try:
+        import yaml  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise MissingExtraError("PyYAML is missing: pip install 'partwright[yaml]', or write JSON") from error
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+        said = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        told = str(error).splitlines()
+        raise PartwrightError(f"{file}: this is no YAML: {' '.join(' '.join(told).split())}") from None
+    starts: list[int] = []
+    for key, value in getattr(root, "value", None) or ():
+        if getattr(key, "value", None) == "events" and isinstance(value, yaml.SequenceNode):
+            starts = [each.start_mark.line + 1 for each in value.value]
+    return said, lambda number: starts[number - 1] if number <= len(starts) else None

@@ -1,0 +1,111 @@
+"""A timeline as text: a row a member, a column a span of time, in it how many partitions the member reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from partwright.group.timeline import Timeline
+
+__all__ = ["chart"]
+
+_MOST_ROWS = 40
+_MANY = 9
+_UNREAD = "nobody"
+
+
+def chart(timeline: Timeline, width: int) -> str:
+    """See `Timeline.chart`: of a span of time the fewest that a member read in it, and the most that nobody did."""
+    rows = timeline.ownership().to_pylist()
+    # A little more than the last thing that happened, which is seen so.
+    end = max(timeline.ended_ms + timeline.ended_ms // 50, 1)
+    names = list(dict.fromkeys([*timeline.members, *(row["member"] for row in rows)]))
+    shown = names[:_MOST_ROWS]
+    label = max(len(name) for name in [*shown, _UNREAD]) + 1
+    cells = max(width - label, 1)
+    edges = [end * cell // cells for cell in range(cells + 1)]
+    counts: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
+    began = min((row["from_ms"] for row in rows if row["group"]), default=None)
+    for row in rows:
+        counts[row["member"]] += [(row["from_ms"], 1), (end if row["to_ms"] is None else row["to_ms"], -1)]
+    lines = [_axis(end, label, cells)]
+    for name in shown:
+        fewest, most = _extremes(counts[name], edges)
+        lines.append(name.ljust(label) + "".join(map(_cell, fewest, most)).rstrip())
+    if len(names) > len(shown):
+        lines.append(f"... and {len(names) - len(shown)} members more")
+    if began is not None:
+        unread = [(began, 0)]
+        gaps: dict[str, int] = timeline.unowned_ms
+        unread = _unread(rows, gaps, end, began)
+        most = _extremes(unread, edges)[1]
+        lines.append(_UNREAD.ljust(label) + "".join(_number(each) if each else " " for each in most).rstrip())
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _unread(
+    rows: list[dict[str, object]], gaps: dict[str, int], end: int, began: int
+) -> list[tuple[int, int]]:
+    """When partitions lost their reader and when they had one again, for those that were without one at all."""
+    spans: dict[str, list[tuple[int, int]]] = {name: [] for name, gap in gaps.items() if gap}
+    for row in rows:
+        name = f"{row['topic']}-{row['partition']}"
+        if row["group"] and name in spans:
+            to_ms = row["to_ms"]
+            spans[name].append((int(str(row["from_ms"])), end if to_ms is None else int(str(to_ms))))
+    changes = []
+    for name, those in spans.items():
+        left, since = gaps[name], began
+        for from_ms, to_ms in sorted(those):
+            if from_ms > since:
+                # A partition that was made later is unread since then, and not since the group began.
+                start = max(since, from_ms - left)
+                changes += [(start, 1), (from_ms, -1)]
+                left -= from_ms - start
+            since = max(since, to_ms)
+        if left > 0:
+            changes += [(end - min(left, end - since), 1), (end, -1)]
+    return changes
+
+
+def _extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[int], list[int]]:
+    """Of each span of time the least and the greatest that a count was, of when it changed and by how much."""
+    changes = sorted(changes)
+    fewest, most = [], []
+    count, place = 0, 0
+    for start, stop in zip(edges, edges[1:], strict=False):
+        while place < len(changes) and changes[place][0] <= start:
+            count += changes[place][1]
+            place += 1
+        low = high = count
+        while place < len(changes) and changes[place][0] < stop:
+            at = changes[place][0]
+            while place < len(changes) and changes[place][0] == at:
+                count += changes[place][1]
+                place += 1
+            low, high = min(low, count), max(high, count)
+        fewest.append(low)
+        most.append(high)
+    return fewest, most
+
+
+def _cell(fewest: int, most: int) -> str:
+    """What a member read at least; a dot where it read something, but not all the time."""
+    if fewest:
+        return _number(fewest)
+    return "." if most else " "
+
+
+def _number(count: int) -> str:
+    return str(count) if count <= _MANY else "#"
+
+
+def _axis(end: int, label: int, cells: int) -> str:
+    """Times above the columns, as many as there is room for."""
+    line = [" "] * (label + cells)
+    step = max(cells // 5, 10)
+    for cell in range(0, cells, step):
+        text = f"{end * cell / cells / 1000:.0f} s"
+        if cell + len(text) <= cells:
+            line[label + cell : label + cell + len(text)] = text
+    return "".join(line)

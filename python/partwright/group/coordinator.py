@@ -1,0 +1,338 @@
+"""The coordinator of a group as a pure function: a group and an event in, the next group and the answers out.
+
+>>> group = ClassicGroup({"group.initial.rebalance.delay.ms": 0})
+>>> join = {"request": "join", "at_ms": 0, "member_id": "", "new_id": "c1", "protocols": [["range", "t"]]}
+>>> group, answers = group.step({**join, "member_id_required": False})
+>>> group.state["state"], answers
+('PreparingRebalance', [])
+>>> group, answers = group.step({"request": "wait", "at_ms": 0})
+>>> group.state["state"], [(answer["error"], answer["generation"], answer["leader"]) for answer in answers]
+('CompletingRebalance', [('NONE', 1, 'c1')])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from partwright import _core
+from partwright.cluster_parts import listed, object_fields, shown
+from partwright.errors import PartwrightError
+from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+__all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config"]
+
+_Value = TypeVar("_Value")
+_INITIAL_DELAY = "group.initial.rebalance.delay.ms"
+_CLASSIC: dict[str, tuple[str, int]] = {
+    _INITIAL_DELAY: ("initial_rebalance_delay_ms", 3000),
+    "group.min.session.timeout.ms": ("min_session_timeout_ms", 6000),
+    "group.max.session.timeout.ms": ("max_session_timeout_ms", 1_800_000),
+    "group.max.size": ("max_size", MOST_INT),
+}
+_CONSUMER: dict[str, tuple[str, int]] = {
+    "group.consumer.session.timeout.ms": ("session_timeout_ms", 45_000),
+    "group.consumer.heartbeat.interval.ms": ("heartbeat_interval_ms", 5000),
+    "group.consumer.assignment.interval.ms": ("assignment_interval_ms", 1000),
+    "group.consumer.max.size": ("max_size", MOST_INT),
+}
+_ASSIGNORS = "group.consumer.assignors"
+_EITHER = {_INITIAL_DELAY, "group.consumer.assignment.interval.ms"}
+"""Settings that may be 0; all others are 1 at least."""
+BROKER_KEYS = (*_CLASSIC, *_CONSUMER, _ASSIGNORS)
+"""The coordinator's settings that a group's life hangs on."""
+_MEMBER = ("member_id", "generation", "instance_id")
+_REQUESTS: dict[str, tuple[str, ...]] = {
+    "join": (
+        "member_id", "new_id", "instance_id", "session_timeout_ms", "rebalance_timeout_ms", "protocols",
+        "member_id_required", "skip_assignment",
+    ),
+    "sync": (*_MEMBER, "protocol", "assignments"),
+    "heartbeat": _MEMBER,
+    "leave": ("members",),
+    "commit": _MEMBER,
+    "wait": (),
+    "move": (),
+}  # fmt: skip
+_CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
+    "heartbeat": (
+        "member_id", "epoch", "instance_id", "rebalance_timeout_ms", "topics", "assignor", "owned",
+    ),
+    "commit": ("member_id", "epoch", "topic", "partition"),
+    "topics": ("topics",),
+    "wait": (),
+    "move": (),
+}  # fmt: skip
+
+
+def classic_config(given: Mapping[str, Any] | None) -> dict[str, int]:
+    """The coordinator's settings for the classic protocol, by the names of the core; Kafka's defaults where not given.
+
+    Raises:
+        PartwrightError: A key is none of these, or its value is none.
+    """
+    return _config(given, _CLASSIC)
+
+
+def consumer_config(given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The same for KIP-848's protocol.
+
+    Raises:
+        PartwrightError: A key is none of these, or its value is none.
+    """
+    numbers = {key: value for key, value in (given or {}).items() if key != _ASSIGNORS}
+    assignors = (given or {}).get(_ASSIGNORS, ["uniform", "range"])
+    if isinstance(assignors, str):
+        assignors = [name.strip() for name in assignors.split(",")]
+    names = [_text(name, _ASSIGNORS) for name in listed(assignors, _ASSIGNORS)]
+    if not names:
+        raise PartwrightError(f"{_ASSIGNORS} is empty: name uniform or range at least")
+    return {**_config(numbers, _CONSUMER), "assignors": names}
+
+
+class ClassicGroup:
+    """A group of the classic protocol, as its coordinator knows it; it never changes: `step` gives another one.
+
+    Exact to `GroupMetadataManager` of kafka-group-coordinator 4.4.0.
+    """
+
+    __slots__ = ("_group",)
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        """A group that nobody has joined yet.
+
+        Args:
+            config: Of the broker: `group.initial.rebalance.delay.ms`, `group.min.session.timeout.ms`,
+                `group.max.session.timeout.ms` and `group.max.size`.
+
+        Raises:
+            PartwrightError: A key is none of these, or its value is none.
+        """
+        self._group = _core.ClassicGroup(classic_config(config))
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """`state` (Kafka's name), `generation`, `protocol`, `leader`, `members` in the order of the coordinator's map,
+        and `pending`: how many were given an id and have not come back with it."""  # noqa: D205, D209
+        return self._group.state()
+
+    def step(self, event: Mapping[str, Any]) -> tuple[Self, list[dict[str, Any]]]:
+        """What becomes of the group with an event, and what is answered until then.
+
+        Args:
+            event: `at_ms`, `request` and the request's own fields; `tag`, a number by which its answer is known.
+
+                * `join`: `member_id` ("" where it has none), `new_id` (which the coordinator is to give it; Kafka draws
+                  it), `instance_id`, `session_timeout_ms` (45000), `rebalance_timeout_ms` (300000), `protocols`, a list
+                  of assignors with what the member says to each, as text; `member_id_required` (true from version 4 of
+                  the request on) and `skip_assignment` (true from version 9 on, KIP-814).
+                * `sync`: `member_id`, `generation`, `instance_id`, `protocol`, and of the leader `assignments`, texts by
+                  member id.
+                * `heartbeat` and `commit`: `member_id`, `generation` and `instance_id`.
+                * `leave`: `members`, a list of objects with `member_id` and `instance_id`.
+                * `wait`: time passes. `move`: another broker takes the group over.
+
+        Returns:
+            The next group, and the answers in the order in which they were given: `at_ms`, `tag`, `error` (Kafka's
+            name, or NONE), and what the request's answer has; all else is None.
+
+        Raises:
+            PartwrightError: The event is none.
+
+        Examples:
+            >>> group, answers = ClassicGroup().step({"request": "heartbeat", "at_ms": 0, "member_id": "c1"})
+            >>> answers[0]["error"]
+            'UNKNOWN_MEMBER_ID'
+        """
+        kind, at_ms, tag, given = _event(event, _REQUESTS)
+        group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
+        return _with(type(self), group), answers
+
+
+class ConsumerGroup:
+    """A group of KIP-848's protocol, as its coordinator knows it; it never changes: `step` gives another one.
+
+    Exact to `GroupMetadataManager` and `CurrentAssignmentBuilder` of kafka-group-coordinator 4.4.0.
+    """
+
+    __slots__ = ("_group", "_topics")
+
+    def __init__(
+        self, config: Mapping[str, Any] | None = None, topics: Mapping[str, int] | None = None
+    ) -> None:
+        """A group that nobody has joined yet.
+
+        Args:
+            config: Of the broker: `group.consumer.session.timeout.ms`, `group.consumer.heartbeat.interval.ms`,
+                `group.consumer.assignment.interval.ms`, `group.consumer.max.size` and `group.consumer.assignors`.
+            topics: By name, how many partitions a topic has.
+
+        Raises:
+            PartwrightError: A key is none of these, or a value is none.
+        """
+        self._topics: dict[str, int | None] = dict(topics or {})
+        group = _core.ConsumerGroup(consumer_config(config))
+        self._group = group.step(0, 0, {"topics": list(self._topics.items())})[0]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """`state` (Kafka's name), `epoch`, `assignment_epoch`, and `members`: of each its `id`, `epoch`,
+        `previous_epoch`, `state`, and what is `assigned` to it, what it is `revoking`, and its `target`."""  # noqa: D205, D209
+        state = self._group.state()
+        for member in state["members"]:
+            for name in ("assigned", "revoking", "target"):
+                member[name] = self._named(member[name])
+        return state
+
+    def step(self, event: Mapping[str, Any]) -> tuple[Self, list[dict[str, Any]]]:
+        """What becomes of the group with an event, and what is answered.
+
+        Args:
+            event: `at_ms`, `request` and the request's own fields; `tag`, a number by which its answer is known.
+
+                * `heartbeat`: `member_id`, `epoch` (0 joins, -1 leaves, -2 leaves for a while), and, where they are new
+                  or have changed, `instance_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`, lists of
+                  partitions by topic.
+                * `commit`: `member_id`, `epoch`, and `topic` and `partition` where they count.
+                * `topics`: from now on the cluster has these `topics`.
+                * `wait`: time passes. `move`: another broker takes the group over.
+
+        Returns:
+            The next group, and the answers: `at_ms`, `tag`, `error` (Kafka's name, or NONE), `epoch`, and `assignment`,
+            lists of partitions by topic, None where it has not changed.
+
+        Raises:
+            PartwrightError: The event is none, or an assignor has no answer.
+
+        Examples:
+            >>> group = ConsumerGroup(topics={"t": 2})
+            >>> join = {"request": "heartbeat", "at_ms": 0, "member_id": "c1", "epoch": 0, "topics": ["t"], "owned": {}}
+            >>> group, answers = group.step({**join, "rebalance_timeout_ms": 300000})
+            >>> answers[0]["epoch"], answers[0]["assignment"]
+            (1, {'t': [0, 1]})
+        """
+        kind, at_ms, tag, given = _event(event, _CONSUMER_REQUESTS)
+        group, topics = self._group, dict(self._topics)
+        if kind == "topics":
+            told = given.get("topics") or {}
+            counts = object_fields(told, "topics", tuple(told), needs=None)
+            there = {name: whole(count, f"topic {name}", 1, MOST_INT) for name, count in counts.items()}
+            topics = {
+                name: there.get(name) for name in [*topics, *(name for name in there if name not in topics)]
+            }
+            request: Any = list(topics.items())
+        elif kind == "heartbeat":
+            named = [*(given.get("topics") or ()), *(given.get("owned") or ())]
+            unknown = [name for name in dict.fromkeys(named) if name not in topics]
+            if unknown:
+                topics.update(dict.fromkeys(unknown))
+                group = group.step(at_ms, tag, {"topics": list(topics.items())})[0]
+            request = _heartbeat(given, list(topics))
+        elif kind == "commit":
+            place = None
+            if given.get("topic") in topics:
+                place = (list(topics).index(given["topic"]), given["partition"])
+            request = (given.get("member_id", ""), given.get("epoch", -1), place)
+        else:
+            request = True
+        group, answers = group.step(at_ms, tag, {kind: request})
+        changed = _with(type(self), group)
+        changed._topics = topics
+        for answer in answers:
+            if answer["assignment"] is not None:
+                answer["assignment"] = changed._named(answer["assignment"])
+        return changed, answers
+
+    def _named(self, places: list[tuple[int, int]]) -> dict[str, list[int]]:
+        names, found = list(self._topics), dict[str, list[int]]()
+        for topic, partition in places:
+            found.setdefault(names[topic], []).append(partition)
+        return found
+
+
+def _with(group_type: type[_Value], group: Any) -> _Value:  # noqa: ANN401 - the core's
+    found = group_type.__new__(group_type)
+    found._group = group  # type: ignore[attr-defined]
+    return found
+
+
+def _config(given: Mapping[str, Any] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    fields = object_fields(given or {}, "config", tuple(known), needs=None)
+    return {
+        name: whole(fields.get(key, default), key, 0 if key in _EITHER else 1, MOST_INT)
+        for key, (name, default) in known.items()
+    }
+
+
+def _event(
+    event: Mapping[str, Any], requests: Mapping[str, tuple[str, ...]]
+) -> tuple[str, int, int, Mapping[str, Any]]:
+    kind = event.get("request") if isinstance(event, dict) else None
+    if kind not in requests:
+        raise PartwrightError(f"an event's request is {', '.join(requests)}, not {shown(kind)}")
+    given = object_fields(event, f"a {kind}", ("at_ms", "request", "tag", *requests[kind]), needs="at_ms")
+    at_ms = whole(given["at_ms"], "at_ms", 0, MOST_LONG // 4)
+    return kind, at_ms, whole(given.get("tag", 0), "tag", 0, MOST_INT), given
+
+
+def _text(given: object, what: str) -> str:
+    if not isinstance(given, str):
+        raise PartwrightError(f"{what} is text, not {shown(given)}")
+    return given
+
+
+def _sender(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "member": _text(given.get("member_id", ""), "member_id"),
+        "generation": whole(given.get("generation", -1), "generation", -(2**31), MOST_INT),
+        "instance_id": given.get("instance_id"),
+    }
+
+
+def _classic_request(kind: str, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as the core takes it
+    if kind == "join":
+        return {
+            "member": _text(given.get("member_id", ""), "member_id"),
+            "new_id": _text(given.get("new_id", ""), "new_id"),
+            "instance_id": given.get("instance_id"),
+            "session_timeout_ms": whole(
+                given.get("session_timeout_ms", 45_000), "session_timeout_ms", 0, MOST_INT
+            ),
+            "rebalance_timeout_ms": whole(
+                given.get("rebalance_timeout_ms", 300_000), "rebalance_timeout_ms", 0, MOST_INT
+            ),
+            "protocols": [tuple(pair) for pair in given.get("protocols", ())],
+            "requires_id": given.get("member_id_required", True),
+            "skips_assignment": given.get("skip_assignment", True),
+        }
+    if kind == "sync":
+        assignments = given.get("assignments") or {}
+        return {
+            "sender": _sender(given),
+            "protocol": given.get("protocol"),
+            "assignments": list(assignments.items()),
+        }
+    if kind == "leave":
+        members = listed(given.get("members") or (), "members")
+        return [(each.get("member_id") or "", each.get("instance_id")) for each in members]
+    return True if kind in ("wait", "move") else _sender(given)
+
+
+def _heartbeat(given: Mapping[str, Any], topics: list[str]) -> dict[str, Any]:
+    owned, subscribed = given.get("owned"), given.get("topics")
+    return {
+        "member": _text(given.get("member_id", ""), "member_id"),
+        "epoch": whole(given.get("epoch", 0), "epoch", -(2**31), MOST_INT),
+        "instance_id": given.get("instance_id"),
+        "rebalance_timeout_ms": optional(
+            given.get("rebalance_timeout_ms"), "rebalance_timeout_ms", 0, MOST_INT
+        ),
+        "topics": None if subscribed is None else [topics.index(name) for name in subscribed],
+        "assignor": given.get("assignor"),
+        "owned": None
+        if owned is None
+        else [(topics.index(name), partition) for name, those in owned.items() for partition in those],
+    }

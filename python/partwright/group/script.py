@@ -1,0 +1,364 @@
+"""A script of a group's life as people write it, checked and put into what the core plays.
+
+>>> script = read_script({"topics": {"t": 3}, "events": [{"at_ms": 0, "join": "c1"}, {"at_ms": 5000, "crash": "c1"}]})
+>>> script.members, [at_ms for at_ms, _ in script.actions]
+(('c1',), [0, 5000])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from partwright.cluster_parts import listed, object_fields, shown, unknown
+from partwright.errors import PartwrightError
+from partwright.group.configs import BrokerConfigs, MemberConfigs, read_configs
+from partwright.group.short import expand
+from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
+
+__all__ = ["PROTOCOLS", "Script", "read_script"]
+
+PROTOCOLS = ("classic", "consumer")
+_SCRIPT = (
+    "protocol", "assignor", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms",
+    "records_per_s", "poll_ms", "latency_ms",
+)  # fmt: skip
+_LATEST_MS = MOST_LONG // 2**20
+_MEMBER = ("topics", "instance_id", "member_id", "assignor", "config", "poll_ms")
+_EVENTS: dict[str, tuple[str, ...]] = {
+    "join": _MEMBER,
+    "leave": ("operation",),
+    "crash": (),
+    "restart": (*_MEMBER, "down_ms"),
+    "stall": ("for_ms",),
+    "subscribe": ("topics",),
+    "assign": ("partitions",),
+    "add_partitions": (),
+    "create_topic": (),
+    "delete_topic": (),
+    "move_coordinator": (),
+    "commit": ("generation",),
+}
+_OPERATIONS = {"DEFAULT": None, "LEAVE_GROUP": True, "REMAIN_IN_GROUP": False}
+_DOWN_MS = 5000
+_LATENCY_MS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script, as the core plays it.
+
+    Attributes:
+        protocol: classic or consumer.
+        broker: How the coordinator is configured.
+        topics: By name, how many partitions at first; None where the topic is made later.
+        members: The members' names, in the order in which they are first named.
+        actions: When, and what, by the numbers of members and topics.
+        latency_ms: How long the answers of a rebalance are on their way.
+        until_ms: Up to when it is played; None while anything moves.
+        records_per_s: How many records a second come to each partition.
+        assigned: What consumers read that assign themselves: name, when from and to, partitions.
+        instances: By member, its `group.instance.id`.
+        assignors: Those that members name, in the order of the first mention.
+    """
+
+    protocol: str
+    broker: BrokerConfigs
+    topics: dict[str, int | None]
+    members: tuple[str, ...]
+    actions: tuple[tuple[int, dict[str, Any]], ...]
+    latency_ms: int
+    until_ms: int | None
+    records_per_s: float
+    assigned: tuple[tuple[str, int, int | None, tuple[tuple[str, int], ...]], ...]
+    instances: dict[str, str | None]
+    assignors: tuple[str, ...]
+
+
+def read_script(given: Mapping[str, Any]) -> Script:
+    """A script, checked.
+
+    Args:
+        given: See `partwright.group.play`.
+
+    Raises:
+        PartwrightError: It is none; the sentence names the event by its number, from 1.
+    """
+    fields = object_fields(given, "a script", _SCRIPT, needs="events")
+    return _Reader(fields).read()
+
+
+class _Reader:
+    """The script while it is read."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.given = given
+        self.protocol = given.get("protocol", "classic")
+        if self.protocol not in PROTOCOLS:
+            raise PartwrightError(
+                f"a script's protocol is {' or '.join(PROTOCOLS)}, not {shown(self.protocol)}"
+            )
+        self.broker, self.defaults = read_configs(given.get("config"), given.get("assignor"), self.protocol)
+        self.defaults = self.defaults.changed(
+            "a script", {name: given[name] for name in ("poll_ms",) if name in given}
+        )
+        self.static = given.get("static", False)
+        if not isinstance(self.static, bool):
+            raise PartwrightError(f"static is true or false, not {shown(self.static)}")
+        topics = object_fields(
+            given.get("topics") or {}, "topics", tuple(given.get("topics") or ()), needs=None
+        )
+        self.topics: dict[str, int | None] = {
+            _name(name, "a topic"): whole(count, f"topic {name}", 1, MOST_INT)
+            for name, count in topics.items()
+        }
+        if not self.topics:
+            raise PartwrightError(
+                "a script has no topics: name one at least, with how many partitions it has"
+            )
+        self.counts: dict[str, int | None] = dict(self.topics)
+        self.members: dict[str, MemberConfigs] = {}
+        self.subscribed: dict[str, list[str]] = {}
+        self.alive: dict[str, int] = {}
+        self.instances: dict[str, str | None] = {}
+        self.actions: list[tuple[int, int, dict[str, Any]]] = []
+        self.assigned: list[tuple[str, int, int | None, tuple[tuple[str, int], ...]]] = []
+        self.assignors: dict[str, None] = {}
+
+    def read(self) -> Script:
+        events = self.given["events"]
+        if isinstance(events, str):
+            events = expand(
+                events,
+                every_ms=whole(self.given.get("every_ms", 60_000), "every_ms", 0, _LATEST_MS),
+                down_ms=whole(self.given.get("down_ms", _DOWN_MS), "down_ms", 0, _LATEST_MS),
+            )
+        self.make_topics(listed(events, "events"))
+        before = 0
+        for number, event in enumerate(listed(events, "events"), 1):
+            where = f"event {number}"
+            at_ms = self.event(where, event)
+            if at_ms < before:
+                raise PartwrightError(f"{where}: time runs backwards, from {before} to {at_ms} ms")
+            before = at_ms
+        if not self.members and not self.assigned:
+            raise PartwrightError("a script has no members: let somebody join")
+        self.actions.sort(key=lambda action: (action[0], action[1]))
+        rate = self.given.get("records_per_s", 0)
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate < float("inf"):
+            raise PartwrightError(f"records_per_s is a number from 0 on, not {shown(rate)}")
+        until_ms = optional(self.given.get("until_ms"), "until_ms", before, _LATEST_MS)
+        return Script(
+            self.protocol,
+            self.broker,
+            self.topics,
+            tuple(self.members),
+            tuple((at_ms, action) for at_ms, _, action in self.actions),
+            whole(self.given.get("latency_ms", _LATENCY_MS), "latency_ms", 0, _LATEST_MS),
+            until_ms,
+            float(rate),
+            tuple(self.assigned),
+            self.instances,
+            tuple(self.assignors),
+        )
+
+    def make_topics(self, events: list[Any]) -> None:
+        """Topics that are made later have their places from the first."""
+        for event in events:
+            made = event.get("create_topic") if isinstance(event, Mapping) else None
+            for name in made if isinstance(made, Mapping) else ():
+                self.topics.setdefault(_name(name, "a topic"), None)
+                self.counts.setdefault(name, None)
+
+    def event(self, where: str, event: object) -> int:
+        if not isinstance(event, Mapping):
+            raise PartwrightError(f"{where} is an object with at_ms, not {shown(event)}")
+        kinds = [kind for kind in event if kind in _EVENTS]
+        if len(kinds) != 1:
+            strange = next((name for name in event if name not in _EVENTS and name not in _ALL_FIELDS), None)
+            if strange is not None:
+                raise PartwrightError(f"{where}: {unknown(strange, 'event', _EVENTS, 'a script')}")
+            told = "says nothing" if not kinds else f"says {' and '.join(kinds)} at once"
+            raise PartwrightError(f"{where} {told}: one of {', '.join(_EVENTS)}")
+        kind = kinds[0]
+        fields = object_fields(event, where, ("at_ms", kind, *_EVENTS[kind]), needs="at_ms")
+        at_ms = whole(fields["at_ms"], f"{where}: at_ms", 0, _LATEST_MS)
+        getattr(self, f"_{kind}")(where, at_ms, fields)
+        return at_ms
+
+    def act(self, at_ms: int, action: dict[str, Any]) -> None:
+        self.actions.append((at_ms, len(self.actions), action))
+
+    def place(self, member: str) -> int:
+        return list(self.members).index(member)
+
+    def member(self, where: str, fields: Mapping[str, Any], kind: str) -> str:
+        """A member that is there, of an event."""
+        name = fields[kind]
+        if not isinstance(name, str):
+            raise PartwrightError(f"{where}: a member is named by text, not {shown(name)}")
+        if name not in self.members:
+            raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
+        if name not in self.alive:
+            raise PartwrightError(
+                f"{where}: {name!r} is not there at {fields['at_ms']} ms: let it join first"
+            )
+        if self.alive[name] > fields["at_ms"]:
+            raise PartwrightError(f"{where}: {name!r} is down until {self.alive[name]} ms")
+        return name
+
+    def places(self, where: str, topics: object) -> list[int]:
+        names = [topics] if isinstance(topics, str) else listed(topics, f"{where}: topics")
+        for name in names:
+            # A consumer may wait for a topic that nobody has made yet.
+            self.topics.setdefault(_name(name, f"{where}: a topic"), None)
+            self.counts.setdefault(name, None)
+        return [list(self.topics).index(name) for name in dict.fromkeys(names)]
+
+    def start(self, where: str, at_ms: int, name: str, fields: Mapping[str, Any]) -> None:
+        known = self.members.get(name, self.defaults)
+        if self.static and name not in self.members:
+            fields = {"instance_id": name, **fields}
+        configs = known.changed(where, fields)
+        self.members[name] = configs
+        self.instances[name] = configs.instance_id
+        for assignor in configs.assignors:
+            self.assignors.setdefault(assignor)
+        topics = fields.get("topics", self.subscribed.get(name, list(self.given.get("topics") or ())))
+        self.subscribed[name] = topics
+        places = self.places(where, topics)
+        self.alive[name] = at_ms
+        self.act(at_ms, {"join": (self.place(name), configs.for_core(), places)})
+
+    def _join(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = _name(fields["join"], f"{where}: a member")
+        if name in self.alive:
+            raise PartwrightError(f"{where}: {name!r} is there already: let it leave, crash or restart")
+        if any(name == other and to is None for other, _, to, _ in self.assigned):
+            raise PartwrightError(
+                f"{where}: {name!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer throws "
+                "IllegalStateException): take another name"
+            )
+        self.start(where, at_ms, name, fields)
+
+    def _leave(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        for place, (name, from_ms, to_ms, partitions) in enumerate(self.assigned):
+            if name == fields["leave"] and to_ms is None:
+                self.assigned[place] = (name, from_ms, at_ms, partitions)
+                return
+        name = self.member(where, fields, "leave")
+        operation = fields.get("operation", "DEFAULT")
+        if operation not in _OPERATIONS:
+            raise PartwrightError(f"{where}: operation is {', '.join(_OPERATIONS)}, not {shown(operation)}")
+        del self.alive[name]
+        self.act(at_ms, {"leave": (self.place(name), _OPERATIONS[operation])})
+
+    def _crash(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = self.member(where, fields, "crash")
+        del self.alive[name]
+        self.act(at_ms, {"crash": self.place(name)})
+
+    def _restart(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = self.member(where, fields, "restart")
+        down_ms = whole(
+            fields.get("down_ms", self.given.get("down_ms", _DOWN_MS)), f"{where}: down_ms", 0, _LATEST_MS
+        )
+        self.act(at_ms, {"leave": (self.place(name), None)})
+        self.start(where, at_ms + down_ms, name, fields)
+
+    def _stall(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = self.member(where, fields, "stall")
+        if "for_ms" not in fields:
+            raise PartwrightError(f"{where} has no for_ms: say for how long {name!r} does not poll")
+        self.act(
+            at_ms, {"stall": (self.place(name), whole(fields["for_ms"], f"{where}: for_ms", 1, _LATEST_MS))}
+        )
+
+    def _subscribe(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = self.member(where, fields, "subscribe")
+        if "topics" not in fields:
+            raise PartwrightError(f"{where} has no topics: say what {name!r} subscribes to")
+        self.subscribed[name] = fields["topics"]
+        self.act(at_ms, {"subscribe": (self.place(name), self.places(where, fields["topics"]))})
+
+    def _assign(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = _name(fields["assign"], f"{where}: a consumer")
+        if name in self.alive:
+            raise PartwrightError(
+                f"{where}: {name!r} has subscribed and cannot assign itself partitions as well (Kafka's consumer throws "
+                "IllegalStateException): take another name"
+            )
+        pairs = []
+        for pair in listed(fields.get("partitions") or (), f"{where}: partitions"):
+            if not isinstance(pair, (list, tuple)) or len(pair) != len(("topic", "partition")):
+                raise PartwrightError(
+                    f"{where}: partitions are pairs of a topic and a number, not {shown(pair)}"
+                )
+            topic, partition = pair
+            if topic not in self.counts:
+                raise PartwrightError(f"{where}: {unknown(topic, 'topic', self.topics)}")
+            pairs.append(
+                (
+                    topic,
+                    whole(partition, f"{where}: a partition of {topic}", 0, (self.counts[topic] or 1) - 1),
+                )
+            )
+        if not pairs:
+            raise PartwrightError(f"{where} has no partitions: say what {name!r} reads")
+        self.assigned.append((name, at_ms, None, tuple(pairs)))
+
+    def _add_partitions(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        for name, more in self._topic_counts(where, fields["add_partitions"], "add_partitions"):
+            there = self.counts.get(name)
+            if there is None:
+                raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
+            self.topic(at_ms, name, whole(there + more, f"{where}: topic {name}", 1, MOST_INT))
+
+    def _create_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        for name, count in self._topic_counts(where, fields["create_topic"], "create_topic"):
+            if self.counts.get(name) is not None:
+                raise PartwrightError(
+                    f"{where}: there is a topic {name!r} already: add_partitions, or delete it first"
+                )
+            self.topic(at_ms, name, count)
+
+    def _delete_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = fields["delete_topic"]
+        if not isinstance(name, str) or self.counts.get(name) is None:
+            raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
+        self.topic(at_ms, name, None)
+
+    def _topic_counts(self, where: str, given: object, kind: str) -> list[tuple[str, int]]:
+        if not isinstance(given, Mapping) or not given:
+            raise PartwrightError(
+                f'{where}: {kind} has numbers of partitions by topic, as {{"t": 4}}, not {shown(given)}'
+            )
+        return [(name, whole(count, f"{where}: topic {name}", 1, MOST_INT)) for name, count in given.items()]
+
+    def topic(self, at_ms: int, name: str, count: int | None) -> None:
+        self.counts[name] = count
+        self.act(at_ms, {"topic": (list(self.topics).index(name), count)})
+
+    def _move_coordinator(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        if fields["move_coordinator"] is not True:
+            raise PartwrightError(
+                f"{where}: move_coordinator is true, not {shown(fields['move_coordinator'])}"
+            )
+        self.act(at_ms, {"move": True})
+
+    def _commit(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        name = fields["commit"]
+        if name not in self.members:
+            raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
+        generation = optional(fields.get("generation"), f"{where}: generation", -1, MOST_INT)
+        self.act(at_ms, {"commit": (self.place(name), generation)})
+
+
+_ALL_FIELDS = {"at_ms", *(field for fields in _EVENTS.values() for field in fields)}
+
+
+def _name(given: object, what: str) -> str:
+    if not isinstance(given, str) or not given:
+        raise PartwrightError(f"{what} is named by text, not {shown(given)}")
+    return given

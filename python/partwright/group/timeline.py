@@ -1,0 +1,246 @@
+"""What a group's life came to: generations, who read what and when, and what it cost that at times nobody did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from partwright.errors import PartwrightError
+from partwright.group.chart import chart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partwright.group.script import Script
+
+__all__ = ["Cost", "Timeline"]
+
+
+class Cost(NamedTuple):
+    """What a group's rebalances cost.
+
+    Attributes:
+        generations: How many there were.
+        moved: How often a partition went from one member to another.
+        unowned_s: The seconds in which partitions had no reader, summed up over the partitions.
+        longest_s: The longest time for which one partition had none.
+        not_read: How many records came meanwhile, at the script's `records_per_s`.
+        read_twice: How many records were read again by the next member, for nobody had committed their offsets.
+    """
+
+    generations: int
+    moved: int
+    unowned_s: float
+    longest_s: float
+    not_read: float
+    read_twice: float
+
+
+class Timeline:
+    """A group's life, played.
+
+    Attributes:
+        members: The members' names.
+        ended_ms: When the play ended.
+        settled: Whether nothing moved any more by then.
+    """
+
+    def __init__(self, script: Script, timeline: Any) -> None:  # noqa: ANN401 - the core's own class
+        """Takes what the core played; `play` makes timelines."""
+        self._script = script
+        self._timeline = timeline
+        self._topics = list(script.topics)
+        self.members = script.members
+        self.ended_ms, self.settled = timeline.end()
+
+    def __repr__(self) -> str:
+        cost = self.cost
+        return (
+            f"Timeline({len(self.members)} members, {cost.generations} generations, {cost.moved} partitions moved, "
+            f"{cost.unowned_s:g} s without a reader)"
+        )
+
+    def generations(self) -> Iterator[dict[str, Any]]:
+        """The generations, one after the other.
+
+        Yields:
+            `generation` (with the protocol consumer the epoch of the target assignment), `at_ms`, `why`, `leader` (None
+            where nobody is left, and with the protocol consumer, where the broker assigns) and `assignment`, lists of
+            (topic, partition) by member, in the order of Kafka's own lists.
+
+        Examples:
+            >>> from partwright.group import play
+            >>> timeline = play({"topics": {"t": 2}, "events": [{"at_ms": 0, "join": "c1"}]})
+            >>> list(timeline.generations())
+            [{'generation': 1, 'at_ms': 3000, 'why': 'c1 joined', 'leader': 'c1', 'assignment': {'c1': [('t', 0), ('t', 1)]}}]
+        """  # noqa: E501 - an example is one line
+        for place, generation in enumerate(self._timeline.generations()):
+            leader = generation["leader"]
+            yield {
+                "generation": generation["generation"],
+                "at_ms": generation["at_ms"],
+                "why": generation["why"],
+                "leader": None if leader is None else self.members[leader],
+                "assignment": {
+                    self.members[member]: self._named(places)
+                    for member, places in sorted(self._timeline.assignment(place))
+                },
+            }
+
+    def protocols(self) -> list[str | None]:
+        """The assignor of each generation, as its members have voted; None where nobody is left, or the broker assigns."""
+        return [generation["protocol"] for generation in self._timeline.generations()]
+
+    @property
+    def moved(self) -> int:
+        """How often a partition went from one member to another."""
+        return sum(moves for _, _, _, moves, _ in self._timeline.readings())
+
+    @property
+    def unowned_ms(self) -> dict[str, int]:
+        """By partition (`topic-0`), the milliseconds in which nobody read it.
+
+        They count from when the group first reads anything, or from when the partition is made.
+        """
+        return {self._partition(place): idle_ms for place, idle_ms, *_ in self._timeline.readings()}
+
+    @property
+    def cost(self) -> Cost:
+        """What the rebalances cost, in a few figures."""
+        readings = self._timeline.readings()
+        idle_ms = sum(idle for _, idle, _, _, _ in readings)
+        rate = self._script.records_per_s / 1000
+        return Cost(
+            generations=len(self._timeline.generations()),
+            moved=sum(moves for _, _, _, moves, _ in readings),
+            unowned_s=idle_ms / 1000,
+            longest_s=max((longest for _, _, longest, _, _ in readings), default=0) / 1000,
+            not_read=idle_ms * rate,
+            read_twice=sum(again for *_, again in readings) * rate,
+        )
+
+    def partitions(self) -> pa.Table:
+        """What became of each partition.
+
+        Returns:
+            A table of `topic`, `partition`, `unowned_ms`, `longest_ms`, `moves`, `not_read` and `read_twice` (records, at
+            the script's `records_per_s`), sorted.
+        """
+        readings, rate = self._timeline.readings(), self._script.records_per_s / 1000
+        columns = list(zip(*readings, strict=True)) or [()] * 5
+        return pa.table(
+            {
+                "topic": pa.array([self._topics[topic] for topic, _ in columns[0]], pa.string()),
+                "partition": pa.array([partition for _, partition in columns[0]], pa.int32()),
+                "unowned_ms": pa.array(columns[1], pa.int64()),
+                "longest_ms": pa.array(columns[2], pa.int64()),
+                "moves": pa.array(columns[3], pa.int32()),
+                "not_read": pa.array([idle * rate for idle in columns[1]], pa.float64()),
+                "read_twice": pa.array([again * rate for again in columns[4]], pa.float64()),
+            }
+        )
+
+    def ownership(self) -> pa.Table:
+        """Who read which partition from when to when.
+
+        Returns:
+            A table of `member`, `topic`, `partition`, `from_ms`, `to_ms` (null where it still does at the end) and `group`
+            (false for consumers that have assigned themselves what they read), by partition and time.
+
+        Examples:
+            >>> from partwright.group import play
+            >>> play({"topics": {"t": 1}, "events": "+1, -1"}).ownership().to_pylist()
+            [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3000, 'to_ms': 60000, 'group': True}]
+        """
+        rows = [
+            (
+                self.members[member],
+                self._topics[place[0]],
+                place[1],
+                from_ms,
+                None if to_ms < 0 else to_ms,
+                True,
+            )
+            for place, member, from_ms, to_ms in self._timeline.spans()
+        ]
+        rows += [
+            (name, topic, partition, from_ms, to_ms, False)
+            for name, from_ms, to_ms, partitions in self._script.assigned
+            for topic, partition in partitions
+        ]
+        columns = list(zip(*rows, strict=True)) or [()] * 6
+        types = [pa.string(), pa.string(), pa.int32(), pa.int64(), pa.int64(), pa.bool_()]
+        names = ["member", "topic", "partition", "from_ms", "to_ms", "group"]
+        return pa.table([pa.array(column, of) for column, of in zip(columns, types, strict=True)], names)
+
+    def requests(self) -> pa.Table:
+        """The requests that members sent, in the order of their answers, where `play` was asked to keep them.
+
+        Returns:
+            A table of `at_ms`, `member`, `request` (Kafka's name), `error` (Kafka's name, or NONE), `generation`,
+            `member_id`, `leader_id` and `members`: how many members it was told of, which only a leader is.
+        """
+        names = ["at_ms", "member", "request", "error", "generation", "member_id", "leader_id", "members"]
+        types = [
+            pa.int64(),
+            pa.string(),
+            pa.string(),
+            pa.string(),
+            pa.int32(),
+            pa.string(),
+            pa.string(),
+            pa.int32(),
+        ]
+        told = self._timeline.messages()
+        columns = {name: [message[name] for message in told] for name in names}
+        columns["member"] = [self.members[member] for member in columns["member"]]
+        return pa.table([pa.array(columns[name], of) for name, of in zip(names, types, strict=True)], names)
+
+    def failures(self) -> list[dict[str, Any]]:
+        """The members that ended with an error of Kafka's: `at_ms`, `member` and `error`."""
+        return self._told(self._timeline.failures())
+
+    def commits(self) -> list[dict[str, Any]]:
+        """The commits that the script asked for, and what was answered: `at_ms`, `member` and `error` (or NONE)."""
+        return self._told(self._timeline.commits())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `partwright group --json` has it: `generations`, `moved` and `unowned_ms`, and where there are any, `failures`
+        and `commits`."""  # noqa: D205, D209
+        found: dict[str, Any] = {
+            "generations": list(self.generations()),
+            "moved": self.moved,
+            "unowned_ms": self.unowned_ms,
+        }
+        for name, those in (("failures", self.failures()), ("commits", self.commits())):
+            if those:
+                found[name] = those
+        return found
+
+    def chart(self, width: int = 100) -> str:
+        """Members by time as text: how many partitions each reads, and how many nobody does.
+
+        Args:
+            width: How many columns the text may take, from 40 on.
+
+        Raises:
+            PartwrightError: It is narrower, or the play did not keep who read what.
+        """
+        if type(width) is not int or width < _NARROWEST:
+            raise PartwrightError(f"a chart's width is a whole number from {_NARROWEST} on, not {width!r}")
+        return chart(self, width)
+
+    def _told(self, told: list[tuple[int, int, str]]) -> list[dict[str, Any]]:
+        return [
+            {"at_ms": at_ms, "member": self.members[member], "error": error} for at_ms, member, error in told
+        ]
+
+    def _named(self, places: list[tuple[int, int]]) -> list[tuple[str, int]]:
+        return [(self._topics[topic], partition) for topic, partition in places]
+
+    def _partition(self, place: tuple[int, int]) -> str:
+        return f"{self._topics[place[0]]}-{place[1]}"
+
+
+_NARROWEST = 40

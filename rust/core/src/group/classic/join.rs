@@ -1,0 +1,261 @@
+//! `JoinGroup`: who may join, under which id, and whether a rebalance begins.
+
+use std::sync::Arc;
+
+use super::super::code::Code;
+use super::super::java_map::Name;
+use super::state::{NEW_MEMBER_JOIN_TIMEOUT_MS, Timer};
+use super::{Answer, Group, Join, Joined, Member, Phase};
+
+impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+    /// `GroupCoordinatorService.joinGroup` and `classicGroupJoin`.
+    pub(super) fn join(&mut self, join: Join<M>, at: i64, tag: u32) {
+        let limits = self.config.min_session_timeout_ms..=self.config.max_session_timeout_ms;
+        if !limits.contains(&join.session_timeout_ms) {
+            self.refuse_join(&join.member, Code::InvalidSessionTimeout, at, tag);
+            return;
+        }
+        let unknown = join.member.is_empty();
+        if !self.made && !unknown {
+            self.refuse_join(&join.member, Code::UnknownMemberId, at, tag);
+            return;
+        }
+        self.made = true;
+        if !self.accepts(&join.member) {
+            self.remove(&join.member);
+            self.refuse_join("", Code::GroupMaxSizeReached, at, tag);
+        } else if !self.supports_any(&join) {
+            self.refuse_join(&join.member, Code::InconsistentGroupProtocol, at, tag);
+        } else if unknown {
+            self.join_new(join, at, tag);
+        } else {
+            self.join_known(join, at, tag);
+        }
+    }
+
+    fn refuse_join(&mut self, member: &str, code: Code, at: i64, tag: u32) {
+        let joined = Joined {
+            code,
+            generation: -1,
+            protocol: None,
+            leader: None,
+            member: member.into(),
+            skip_assignment: false,
+            members: Vec::new(),
+        };
+        self.answer(at, tag, Answer::Joined(joined));
+    }
+
+    /// `acceptJoiningMember`: whether there is room.
+    fn accepts(&self, member: &str) -> bool {
+        let found = self.members.get(member);
+        match self.phase {
+            Phase::Empty | Phase::Dead => true,
+            Phase::PreparingRebalance => {
+                found.is_some_and(|member| member.joining.is_some())
+                    || self.awaiting_join < self.config.max_size
+            }
+            Phase::CompletingRebalance | Phase::Stable => {
+                found.is_some() || self.members.len() < self.config.max_size
+            }
+        }
+    }
+
+    /// `ClassicGroup.supportsProtocols`: whether the group's members and this one have an assignor in common.
+    fn supports_any(&self, join: &Join<M>) -> bool {
+        if self.phase == Phase::Empty {
+            return !join.protocols.is_empty();
+        }
+        join.protocols.iter().any(|(name, _)| self.all_support(name))
+    }
+
+    fn join_new(&mut self, join: Join<M>, at: i64, tag: u32) {
+        let replaced = join.instance.as_ref().and_then(|instance| self.statics.get(instance)).cloned();
+        match replaced {
+            Some(old) => self.replace_static(&join, &old, at, tag),
+            None if join.instance.is_none() && join.requires_id => {
+                self.pending.insert(Arc::clone(&join.new_id));
+                self.timers.set(Timer::Session(Arc::clone(&join.new_id)), at + join.session_timeout_ms);
+                self.refuse_join(&join.new_id, Code::MemberIdRequired, at, tag);
+            }
+            None => {
+                let id = Arc::clone(&join.new_id);
+                self.add(&id, join, at, tag);
+            }
+        }
+    }
+
+    /// `classicGroupJoinExistingMember`.
+    fn join_known(&mut self, join: Join<M>, at: i64, tag: u32) {
+        let id = Arc::clone(&join.member);
+        if self.pending.contains(&id) {
+            if join.instance.is_some() {
+                // Java throws an IllegalStateException.
+                self.refuse_join(&id, Code::UnknownServerError, at, tag);
+            } else {
+                self.add(&id, join, at, tag);
+            }
+            return;
+        }
+        let code = self.validate(&id, join.instance.as_deref());
+        if code != Code::None {
+            self.refuse_join(&id, code, at, tag);
+            return;
+        }
+        let same = self.members.get(&id).is_some_and(|member| member.protocols == join.protocols);
+        match self.phase {
+            Phase::PreparingRebalance => self.rejoin(&id, &join, "is joining during the rebalance", at, tag),
+            Phase::CompletingRebalance if same => self.tell_again(&id, at, tag),
+            Phase::CompletingRebalance => self.rejoin(&id, &join, "has changed what it says", at, tag),
+            Phase::Stable if self.is_leader(&id) => self.rejoin(&id, &join, "leads and joins again", at, tag),
+            Phase::Stable if !same => self.rejoin(&id, &join, "has changed what it says", at, tag),
+            Phase::Stable => self.tell_again(&id, at, tag),
+            Phase::Empty | Phase::Dead => self.refuse_join(&id, Code::UnknownMemberId, at, tag),
+        }
+    }
+
+    /// Tells a member what the group has agreed on, without a rebalance: its first answer may be lost.
+    fn tell_again(&mut self, id: &Name, at: i64, tag: u32) {
+        let leads = self.is_leader(id) && self.phase == Phase::CompletingRebalance;
+        let members = if leads { self.described() } else { Vec::new() };
+        let joined = self.joined(id, members, false);
+        self.answer(at, tag, Answer::Joined(joined));
+    }
+
+    pub(super) fn joined(
+        &self,
+        id: &Name,
+        members: Vec<(Name, Option<String>, M)>,
+        skip_assignment: bool,
+    ) -> Joined<M> {
+        Joined {
+            code: Code::None,
+            generation: self.generation,
+            protocol: self.protocol.clone(),
+            leader: self.leader.clone(),
+            member: Arc::clone(id),
+            skip_assignment,
+            members,
+        }
+    }
+
+    /// What the leader is told of the members (`currentClassicGroupMembers`).
+    pub(super) fn described(&self) -> Vec<(Name, Option<String>, M)> {
+        let chosen = self.protocol.as_deref().unwrap_or_default();
+        let described = |id: Name| {
+            let member = self.members.get(&id)?;
+            Some((Arc::clone(&id), member.instance.clone(), member.metadata(chosen)?))
+        };
+        self.members.walk().into_iter().filter_map(described).collect()
+    }
+
+    /// `addMemberThenRebalanceOrCompleteJoin`.
+    fn add(&mut self, id: &Name, join: Join<M>, at: i64, tag: u32) {
+        if self.phase == Phase::PreparingRebalance && self.previous == Phase::Empty {
+            self.new_member_added = true;
+        }
+        if let Some(instance) = &join.instance {
+            self.statics.insert(instance.clone(), Arc::clone(id));
+        }
+        if self.leader.is_none() {
+            self.leader = Some(Arc::clone(id));
+        }
+        let member = Member {
+            instance: join.instance,
+            session_timeout_ms: join.session_timeout_ms,
+            rebalance_timeout_ms: join.rebalance_timeout_ms,
+            protocols: join.protocols,
+            assignment: None,
+            joining: Some(tag),
+            syncing: None,
+            is_new: true,
+        };
+        self.count_protocols(&member.protocols, true);
+        self.members.put(Arc::clone(id), member);
+        self.awaiting_join += 1;
+        self.pending.remove(id);
+        self.timers.set(Timer::Session(Arc::clone(id)), at + NEW_MEMBER_JOIN_TIMEOUT_MS);
+        self.rebalance_or_complete(format!("{id} joined"), at);
+    }
+
+    /// `updateMemberThenRebalanceOrCompleteJoin`.
+    fn rejoin(&mut self, id: &Name, join: &Join<M>, why: &str, at: i64, tag: u32) {
+        self.update(id, join, tag);
+        let why = if join.reason.is_empty() { why } else { &join.reason };
+        self.rebalance_or_complete(format!("{id} {why}"), at);
+    }
+
+    /// `ClassicGroup.updateMember`: a request that waited is not answered any more.
+    fn update(&mut self, id: &str, join: &Join<M>, tag: u32) {
+        if let Some(before) = self.members.get(id).map(|member| Arc::clone(&member.protocols)) {
+            self.count_protocols(&before, false);
+            self.count_protocols(&join.protocols, true);
+        }
+        if let Some(member) = self.members.get_mut(id) {
+            member.protocols = Arc::clone(&join.protocols);
+            member.rebalance_timeout_ms = join.rebalance_timeout_ms;
+            member.session_timeout_ms = join.session_timeout_ms;
+            if member.joining.replace(tag).is_none() {
+                self.awaiting_join += 1;
+            }
+        }
+    }
+
+    /// `updateStaticMemberThenRebalanceOrCompleteJoin`: a static member is back, under a new id.
+    fn replace_static(&mut self, join: &Join<M>, old: &Name, at: i64, tag: u32) {
+        let new = Arc::clone(&join.new_id);
+        self.replace(old, &new, at);
+        self.put_session_off(&new, at);
+        self.update(&new, join, tag);
+        let why = format!("{new} has come back as {}", join.instance.as_deref().unwrap_or_default());
+        match self.phase {
+            Phase::Stable if self.protocol == self.select_protocol() => {
+                self.write();
+                let leads = self.is_leader(&new);
+                let told = leads && join.skips_assignment;
+                let members = if told { self.described() } else { Vec::new() };
+                let mut joined = self.joined(&new, members, told);
+                if leads && !join.skips_assignment {
+                    // An older client is told the leader's old id, so that it does not assign.
+                    joined.leader = Some(Arc::clone(old));
+                }
+                self.answer_join(&new, joined, at);
+            }
+            Phase::Stable => self.rebalance_or_complete(why, at),
+            Phase::CompletingRebalance => self.prepare(why, at),
+            Phase::PreparingRebalance => self.maybe_complete(at),
+            Phase::Empty | Phase::Dead => self.refuse_join("", Code::UnknownServerError, at, tag),
+        }
+    }
+
+    /// `ClassicGroup.replaceStaticMember`: whoever had the place is fenced.
+    fn replace(&mut self, old: &Name, new: &Name, at: i64) {
+        let mut fenced = self.joined(old, Vec::new(), false);
+        fenced = Joined {
+            code: Code::FencedInstanceId,
+            generation: -1,
+            protocol: None,
+            leader: Some("".into()),
+            ..fenced
+        };
+        self.answer_join(old, fenced, at);
+        self.answer_sync(old, Code::FencedInstanceId, at);
+        if let Some(member) = self.members.remove(old) {
+            if let Some(instance) = &member.instance {
+                self.statics.insert(instance.clone(), Arc::clone(new));
+            }
+            self.members.put(Arc::clone(new), Member { is_new: false, ..member });
+        }
+        if self.is_leader(old) {
+            self.leader = Some(Arc::clone(new));
+        }
+    }
+
+    /// Answers a member's `JoinGroup`, if one waits.
+    pub(super) fn answer_join(&mut self, id: &Name, joined: Joined<M>, at: i64) {
+        if let Some(tag) = self.members.get_mut(id).and_then(|member| member.joining.take()) {
+            self.awaiting_join -= 1;
+            self.answer(at, tag, Answer::Joined(joined));
+        }
+    }
+}

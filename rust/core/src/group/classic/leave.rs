@@ -1,0 +1,57 @@
+//! `LeaveGroup`.
+
+use std::sync::Arc;
+
+use super::super::code::Code;
+use super::super::java_map::Name;
+use super::state::Timer;
+use super::{Answer, Group, Phase};
+
+impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+    /// `classicGroupLeave`: members by id, static ones also by their `group.instance.id` alone.
+    pub(super) fn leave(&mut self, leaving: &[(Name, Option<String>)], at: i64, tag: u32) {
+        if !self.made {
+            let codes = vec![Code::UnknownMemberId; leaving.len()];
+            self.answer(at, tag, Answer::Left(Code::None, codes));
+            return;
+        }
+        let mut codes = Vec::with_capacity(leaving.len());
+        for (id, instance) in leaving {
+            codes.push(self.let_go(id, instance.as_deref(), at));
+        }
+        let gone: Vec<_> = leaving.iter().zip(&codes).filter(|(_, code)| **code == Code::None).collect();
+        if !gone.is_empty() {
+            let names: Vec<_> = gone
+                .iter()
+                .map(|((id, instance), _)| if id.is_empty() { instance.as_deref().unwrap_or("") } else { id })
+                .collect();
+            match self.phase {
+                Phase::Stable | Phase::CompletingRebalance => {
+                    self.rebalance_or_complete(format!("{} left", names.join(", ")), at);
+                }
+                Phase::PreparingRebalance => self.maybe_complete(at),
+                Phase::Empty | Phase::Dead => {}
+            }
+        }
+        self.answer(at, tag, Answer::Left(Code::None, codes));
+    }
+
+    fn let_go(&mut self, id: &Name, instance: Option<&str>, at: i64) -> Code {
+        let known = if id.is_empty() {
+            match instance.and_then(|instance| self.statics.get(instance)) {
+                Some(known) => Arc::clone(known),
+                None => return Code::UnknownMemberId,
+            }
+        } else if self.pending.contains(id) {
+            Arc::clone(id)
+        } else {
+            match self.validate(id, instance) {
+                Code::None => Arc::clone(id),
+                code => return code,
+            }
+        };
+        self.timers.cancel(&Timer::Session(Arc::clone(&known)));
+        self.put_out(&known, at);
+        Code::None
+    }
+}

@@ -1,0 +1,236 @@
+//! A rebalance, from the first who asks for it to the generation that comes out of it.
+
+use std::sync::Arc;
+
+use crate::assignors::java_sets::walk_names;
+
+use super::super::code::Code;
+use super::super::java_map::Name;
+use super::state::Timer;
+use super::{Group, Joined, Phase, Written};
+
+impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+    /// `maybePrepareRebalanceOrCompleteJoin`.
+    pub(super) fn rebalance_or_complete(&mut self, why: String, at: i64) {
+        match self.phase {
+            Phase::Empty | Phase::CompletingRebalance | Phase::Stable => self.prepare(why, at),
+            Phase::PreparingRebalance | Phase::Dead => self.maybe_complete(at),
+        }
+    }
+
+    /// `prepareRebalance`.
+    pub(super) fn prepare(&mut self, why: String, at: i64) {
+        if self.phase == Phase::CompletingRebalance {
+            for id in self.members.walk() {
+                if let Some(member) = self.members.get_mut(&id) {
+                    member.assignment = None;
+                }
+                if self.answer_sync(&id, Code::RebalanceInProgress, at) {
+                    self.put_session_off(&id, at);
+                }
+            }
+        }
+        self.pending_sync.clear();
+        self.timers.cancel(&Timer::Sync);
+        let first = self.phase == Phase::Empty;
+        if first {
+            let delay_ms = self.config.initial_rebalance_delay_ms;
+            let remaining_ms = (self.longest_rebalance_timeout_ms() - delay_ms).max(0);
+            self.initial = Some((delay_ms, remaining_ms));
+            self.timers.set(Timer::Join, at + delay_ms);
+        }
+        self.go(Phase::PreparingRebalance);
+        self.reason = why;
+        if first {
+            return;
+        }
+        if self.all_have_joined() {
+            self.complete(at);
+        } else {
+            self.wait_for_joins(at);
+        }
+    }
+
+    fn wait_for_joins(&mut self, at: i64) {
+        self.initial = None;
+        self.timers.set(Timer::Join, at + self.longest_rebalance_timeout_ms());
+    }
+
+    /// `maybeCompleteJoinPhase`.
+    pub(super) fn maybe_complete(&mut self, at: i64) {
+        if self.phase == Phase::PreparingRebalance && self.previous != Phase::Empty && self.all_have_joined()
+        {
+            self.complete(at);
+        }
+    }
+
+    /// `completeClassicGroupJoin`: the next generation, without those who have not come back.
+    pub(super) fn complete(&mut self, at: i64) {
+        self.timers.cancel(&Timer::Join);
+        let late: Vec<Name> = self.members.walk().into_iter().filter(|id| self.is_late(id)).collect();
+        for id in late {
+            self.remove(&id);
+            self.timers.cancel(&Timer::Session(id));
+        }
+        if !self.elect() && !self.members.is_empty() {
+            // Those who are left are static members, for which the session alone decides.
+            self.wait_for_joins(at);
+            return;
+        }
+        self.generation += 1;
+        self.pending_sync.clear();
+        if self.members.is_empty() {
+            self.protocol = None;
+            self.go(Phase::Empty);
+            self.write();
+            return;
+        }
+        self.protocol = self.select_protocol();
+        self.go(Phase::CompletingRebalance);
+        for id in self.members.walk() {
+            let members = if self.is_leader(&id) { self.described() } else { Vec::new() };
+            let joined = self.joined(&id, members, false);
+            self.answer_join(&id, joined, at);
+            self.put_session_off(&id, at);
+            if let Some(member) = self.members.get_mut(&id) {
+                member.is_new = false;
+            }
+            self.pending_sync.insert(id);
+        }
+        self.sync_generation = self.generation;
+        self.timers.set(Timer::Sync, at + self.longest_rebalance_timeout_ms());
+    }
+
+    /// Whether a member is put out for not having joined: never a static one.
+    fn is_late(&self, id: &str) -> bool {
+        self.members.get(id).is_some_and(|member| member.joining.is_none() && member.instance.is_none())
+    }
+
+    /// `maybeElectNewJoinedLeader`.
+    fn elect(&mut self) -> bool {
+        let Some(leader) = &self.leader else { return false };
+        let has_joined = |id: &str| self.members.get(id).is_some_and(|member| member.joining.is_some());
+        if has_joined(leader) {
+            return true;
+        }
+        match self.members.walk().into_iter().find(|id| has_joined(id)) {
+            Some(next) => {
+                self.leader = Some(next);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `selectProtocol`: each member votes for the first of its assignors that all have.
+    pub(super) fn select_protocol(&self) -> Option<String> {
+        let mut votes: Vec<(&str, usize)> = Vec::new();
+        for id in &self.members.walk() {
+            let Some(member) = self.members.get(id) else { continue };
+            let vote =
+                member.protocols.iter().map(|(name, _)| name.as_str()).find(|name| self.all_support(name))?;
+            match votes.iter_mut().find(|(name, _)| *name == vote) {
+                Some((_, count)) => *count += 1,
+                None => votes.push((vote, 1)),
+            }
+        }
+        // Of equals Java takes the first one of its map.
+        let names: Vec<_> = votes.iter().map(|(name, _)| *name).collect();
+        let most = votes.iter().map(|(_, count)| *count).max()?;
+        let order = walk_names(&names);
+        let chosen = order.into_iter().map(|place| votes[place as usize]).find(|(_, count)| *count == most);
+        chosen.map(|(name, _)| name.to_owned())
+    }
+
+    /// What a timer does.
+    pub(super) fn fire(&mut self, timer: Timer, at: i64) {
+        match timer {
+            Timer::Join => match self.initial.take() {
+                Some((delay_ms, remaining_ms)) if self.new_member_added && remaining_ms != 0 => {
+                    self.new_member_added = false;
+                    let next_ms = self.config.initial_rebalance_delay_ms.min(remaining_ms);
+                    self.initial = Some((next_ms, (remaining_ms - delay_ms).max(0)));
+                    self.timers.set(Timer::Join, at + next_ms);
+                }
+                _ => self.complete(at),
+            },
+            Timer::Sync => self.expire_sync(at),
+            Timer::Session(id) => self.expire_session(&id, at),
+        }
+    }
+
+    /// `expirePendingSync`: those who have not asked for their assignment are put out.
+    fn expire_sync(&mut self, at: i64) {
+        let awaited = matches!(self.phase, Phase::CompletingRebalance | Phase::Stable);
+        if self.sync_generation != self.generation || !awaited || self.pending_sync.is_empty() {
+            return;
+        }
+        let late = std::mem::take(&mut self.pending_sync);
+        for id in &late {
+            self.remove(id);
+            self.timers.cancel(&Timer::Session(Arc::clone(id)));
+        }
+        let names: Vec<_> = late.iter().map(|id| &**id).collect();
+        self.prepare(format!("{} did not ask for an assignment", names.join(", ")), at);
+    }
+
+    /// `expireClassicGroupMemberHeartbeat`.
+    fn expire_session(&mut self, id: &Name, at: i64) {
+        if self.pending.contains(id) {
+            self.remove(id);
+            if self.phase == Phase::PreparingRebalance && self.all_have_joined() {
+                self.complete(at);
+            }
+            return;
+        }
+        let Some(member) = self.members.get(id) else { return };
+        let waits = member.joining.is_some() || member.syncing.is_some();
+        if waits && !member.is_new {
+            return;
+        }
+        self.put_out(id, at);
+        match self.phase {
+            Phase::Stable | Phase::CompletingRebalance => {
+                self.rebalance_or_complete(format!("{id} has not been heard of"), at);
+            }
+            Phase::PreparingRebalance if self.all_have_joined() => self.complete(at),
+            _ => {}
+        }
+    }
+
+    /// Takes a member away that may wait to join.
+    pub(super) fn put_out(&mut self, id: &Name, at: i64) {
+        let unknown = Joined {
+            code: Code::UnknownMemberId,
+            generation: -1,
+            protocol: None,
+            leader: None,
+            member: "".into(),
+            skip_assignment: false,
+            members: Vec::new(),
+        };
+        self.answer_join(id, unknown, at);
+        self.remove(id);
+    }
+
+    pub(super) fn go(&mut self, phase: Phase) {
+        self.previous = self.phase;
+        self.phase = phase;
+    }
+
+    /// Writes the group's state to `__consumer_offsets`.
+    pub(super) fn write(&mut self) {
+        let kept = |id: Name| {
+            let mut member = self.members.get(&id)?.clone();
+            (member.joining, member.syncing, member.is_new) = (None, None, false);
+            Some((id, member))
+        };
+        let members = self.members.walk().into_iter().filter_map(kept).collect();
+        self.written = Some(Box::new(Written {
+            generation: self.generation,
+            protocol: self.protocol.clone(),
+            leader: self.leader.clone(),
+            members,
+        }));
+    }
+}

@@ -1,0 +1,249 @@
+//! The states of a classic group, its members, and what its coordinator is configured with.
+
+use std::sync::Arc;
+
+use super::super::code::Code;
+use super::super::java_map::Name;
+use super::{Answer, Group, Sender};
+
+/// The coordinator's settings, under Kafka's names; all times are milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// `group.initial.rebalance.delay.ms`.
+    pub initial_rebalance_delay_ms: i64,
+    /// `group.min.session.timeout.ms`.
+    pub min_session_timeout_ms: i64,
+    /// `group.max.session.timeout.ms`.
+    pub max_session_timeout_ms: i64,
+    /// `group.max.size`.
+    pub max_size: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            initial_rebalance_delay_ms: 3_000,
+            min_session_timeout_ms: 6_000,
+            max_session_timeout_ms: 1_800_000,
+            max_size: i32::MAX as usize,
+        }
+    }
+}
+
+/// For so long a new member may wait in a rebalance before its request is given up (`GroupCoordinatorConfig`).
+pub(super) const NEW_MEMBER_JOIN_TIMEOUT_MS: i64 = 5 * 60 * 1_000;
+
+/// `ClassicGroupState`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// No members.
+    Empty,
+    /// Members are asked to join.
+    PreparingRebalance,
+    /// All have joined, and the leader's assignment is awaited.
+    CompletingRebalance,
+    /// Everybody has an assignment.
+    Stable,
+    /// The group is gone.
+    Dead,
+}
+
+impl Phase {
+    /// Kafka's name of the state.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::PreparingRebalance => "PreparingRebalance",
+            Self::CompletingRebalance => "CompletingRebalance",
+            Self::Stable => "Stable",
+            Self::Dead => "Dead",
+        }
+    }
+}
+
+/// A member of the group.
+#[derive(Clone, Debug)]
+pub struct Member<M, A> {
+    /// `group.instance.id`.
+    pub instance: Option<String>,
+    pub(super) session_timeout_ms: i64,
+    pub(super) rebalance_timeout_ms: i64,
+    pub(super) protocols: Arc<[(String, M)]>,
+    pub(super) assignment: Option<A>,
+    /// The requests that wait for an answer.
+    pub(super) joining: Option<u32>,
+    pub(super) syncing: Option<u32>,
+    pub(super) is_new: bool,
+}
+
+impl<M: Clone + PartialEq, A> Member<M, A> {
+    /// What the member says to the assignor that was chosen.
+    pub(super) fn metadata(&self, protocol: &str) -> Option<M> {
+        self.protocols.iter().find(|(name, _)| name == protocol).map(|(_, said)| said.clone())
+    }
+}
+
+/// What a timer is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Timer {
+    /// The rebalance goes on without those who have not joined.
+    Join,
+    /// Those who have not asked for their assignment are put out.
+    Sync,
+    /// A member's session.
+    Session(Name),
+}
+
+impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+    /// Whether anybody has ever asked for the group.
+    pub fn exists(&self) -> bool {
+        self.made
+    }
+
+    /// The state.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The generation.
+    pub fn generation(&self) -> i32 {
+        self.generation
+    }
+
+    /// The assignor that the group has chosen.
+    pub fn protocol(&self) -> Option<&str> {
+        self.protocol.as_deref()
+    }
+
+    /// The leader's id.
+    pub fn leader(&self) -> Option<&Name> {
+        self.leader.as_ref()
+    }
+
+    /// The members' ids in the order of the coordinator's map.
+    pub fn members(&self) -> Vec<Name> {
+        self.members.walk()
+    }
+
+    /// How many members there are.
+    pub fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is such a member.
+    pub fn has(&self, member: &str) -> bool {
+        self.members.contains(member)
+    }
+
+    /// How many were given an id and have not come back with it.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Why the last rebalance began.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    pub(super) fn is_leader(&self, member: &str) -> bool {
+        self.leader.as_deref() == Some(member)
+    }
+
+    pub(super) fn all_have_joined(&self) -> bool {
+        self.members.len() == self.awaiting_join && self.pending.is_empty()
+    }
+
+    pub(super) fn longest_rebalance_timeout_ms(&self) -> i64 {
+        self.members.values().map(|member| member.rebalance_timeout_ms).max().unwrap_or(0)
+    }
+
+    /// `ClassicGroup.validateMember`.
+    pub(super) fn validate(&self, member: &str, instance: Option<&str>) -> Code {
+        match instance.map(|instance| self.statics.get(instance)) {
+            Some(None) => Code::UnknownMemberId,
+            Some(Some(known)) if &**known != member => Code::FencedInstanceId,
+            _ if !self.members.contains(member) => Code::UnknownMemberId,
+            _ => Code::None,
+        }
+    }
+
+    /// `ClassicGroup.validateOffsetCommit`, and before it whether there is a group at all.
+    pub(super) fn validate_commit(&self, sender: &Sender) -> Code {
+        let anonymous = sender.generation < 0 && sender.member.is_empty() && sender.instance.is_none();
+        if sender.generation < 0 && (self.phase == Phase::Empty || !self.made) {
+            // An admin client, or a consumer that assigns itself.
+            return Code::None;
+        }
+        if !self.made {
+            return Code::GroupIdNotFound;
+        }
+        if anonymous {
+            return Code::UnknownMemberId;
+        }
+        match self.validate(&sender.member, sender.instance.as_deref()) {
+            Code::None if sender.generation != self.generation => Code::IllegalGeneration,
+            Code::None if self.phase == Phase::CompletingRebalance => Code::RebalanceInProgress,
+            code => code,
+        }
+    }
+
+    /// Sets a member's session anew.
+    pub(super) fn put_session_off(&mut self, member: &Name, at: i64) {
+        if let Some(found) = self.members.get(member) {
+            self.timers.set(Timer::Session(Arc::clone(member)), at + found.session_timeout_ms);
+        }
+    }
+
+    pub(super) fn heartbeat(&mut self, sender: &Sender, at: i64) -> Code {
+        if !self.made {
+            return Code::UnknownMemberId;
+        }
+        match self.validate(&sender.member, sender.instance.as_deref()) {
+            Code::None if sender.generation != self.generation => return Code::IllegalGeneration,
+            Code::None => {}
+            code => return code,
+        }
+        self.put_session_off(&sender.member, at);
+        if self.phase == Phase::PreparingRebalance { Code::RebalanceInProgress } else { Code::None }
+    }
+
+    /// Counts the assignors of a member that comes, or that goes.
+    pub(super) fn count_protocols(&mut self, protocols: &[(String, M)], comes: bool) {
+        for (name, _) in protocols {
+            let count = self.supported.entry(name.clone()).or_default();
+            *count = if comes { *count + 1 } else { *count - 1 };
+        }
+    }
+
+    /// Whether all members have an assignor.
+    pub(super) fn all_support(&self, protocol: &str) -> bool {
+        self.supported.get(protocol).copied().unwrap_or(0) == self.members.len()
+    }
+
+    /// Takes a member away, and makes another one the leader where it was that.
+    pub(super) fn remove(&mut self, id: &str) {
+        if let Some(member) = self.members.remove(id) {
+            self.count_protocols(&member.protocols, false);
+            self.awaiting_join -= usize::from(member.joining.is_some());
+            if let Some(instance) = &member.instance {
+                self.statics.remove(instance);
+            }
+        }
+        if self.is_leader(id) {
+            self.leader = self.members.first().cloned();
+        }
+        self.pending.remove(id);
+        self.pending_sync.remove(id);
+    }
+
+    /// Answers a member's `SyncGroup`, if one waits.
+    pub(super) fn answer_sync(&mut self, id: &Name, code: Code, at: i64) -> bool {
+        let protocol = if code == Code::None { self.protocol.clone() } else { None };
+        let Some(member) = self.members.get_mut(id) else { return false };
+        let Some(tag) = member.syncing.take() else { return false };
+        let assignment = if code == Code::None { member.assignment.clone() } else { None };
+        self.answer(at, tag, Answer::Synced { code, protocol, assignment });
+        true
+    }
+}

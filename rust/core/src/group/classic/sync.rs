@@ -1,0 +1,123 @@
+//! `SyncGroup`, and what is left of a group when its coordinator moves.
+
+use super::super::code::Code;
+use super::super::java_map::{JavaMap, Name};
+use super::state::Timer;
+use super::{Answer, Group, Joined, Phase, Sender};
+
+impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+    /// `classicGroupSync`: the leader's assignments are everybody's, the others wait for them.
+    pub(super) fn sync(
+        &mut self,
+        sender: &Sender,
+        protocol: Option<&str>,
+        assignments: Vec<(Name, A)>,
+        at: i64,
+        tag: u32,
+    ) {
+        let code = self.validate_sync(sender, protocol);
+        let refused = |code| Answer::Synced { code, protocol: None, assignment: None };
+        if code != Code::None {
+            self.answer(at, tag, refused(code));
+            return;
+        }
+        match self.phase {
+            Phase::PreparingRebalance => self.answer(at, tag, refused(Code::RebalanceInProgress)),
+            Phase::CompletingRebalance => {
+                if let Some(member) = self.members.get_mut(&sender.member) {
+                    member.syncing = Some(tag);
+                }
+                self.has_synced(&sender.member);
+                if self.is_leader(&sender.member) {
+                    self.assign(assignments, at);
+                }
+            }
+            Phase::Stable => {
+                self.has_synced(&sender.member);
+                let assignment =
+                    self.members.get(&sender.member).and_then(|member| member.assignment.clone());
+                let protocol = self.protocol.clone();
+                self.answer(at, tag, Answer::Synced { code, protocol, assignment });
+            }
+            Phase::Empty | Phase::Dead => self.answer(at, tag, refused(Code::UnknownMemberId)),
+        }
+    }
+
+    fn validate_sync(&self, sender: &Sender, protocol: Option<&str>) -> Code {
+        if !self.made || self.phase == Phase::Empty {
+            return Code::UnknownMemberId;
+        }
+        match self.validate(&sender.member, sender.instance.as_deref()) {
+            Code::None if sender.generation != self.generation => Code::IllegalGeneration,
+            Code::None if protocol.is_some() && self.protocol.is_some() && protocol != self.protocol() => {
+                Code::InconsistentGroupProtocol
+            }
+            code => code,
+        }
+    }
+
+    fn has_synced(&mut self, id: &str) {
+        self.pending_sync.remove(id);
+        if self.pending_sync.is_empty() {
+            self.timers.cancel(&Timer::Sync);
+        }
+    }
+
+    /// `setAndPropagateAssignment`.
+    fn assign(&mut self, assignments: Vec<(Name, A)>, at: i64) {
+        let walk = self.members.walk();
+        for id in &walk {
+            if let Some(member) = self.members.get_mut(id) {
+                member.assignment = None;
+            }
+        }
+        for (id, assignment) in assignments {
+            if let Some(member) = self.members.get_mut(&id) {
+                member.assignment = Some(assignment);
+            }
+        }
+        for id in walk {
+            if self.answer_sync(&id, Code::None, at) {
+                self.put_session_off(&id, at);
+            }
+        }
+        self.go(Phase::Stable);
+        self.write();
+    }
+
+    /// The group is loaded by another broker: it is what was written of it, and every session begins anew. Requests that
+    /// waited are answered by the old one, which is no coordinator any more.
+    pub(super) fn reload(&mut self, at: i64) {
+        for id in self.members.walk() {
+            let mut joined = self.joined(&id, Vec::new(), false);
+            joined =
+                Joined { code: Code::NotCoordinator, generation: -1, protocol: None, leader: None, ..joined };
+            self.answer_join(&id, joined, at);
+            self.answer_sync(&id, Code::NotCoordinator, at);
+        }
+        self.timers.clear();
+        self.members = JavaMap::default();
+        self.statics.clear();
+        self.supported.clear();
+        self.pending.clear();
+        self.pending_sync.clear();
+        (self.awaiting_join, self.new_member_added, self.initial) = (0, false, None);
+        let Some(written) = self.written.clone() else {
+            (self.generation, self.protocol, self.leader) = (0, None, None);
+            self.phase = Phase::Empty;
+            return;
+        };
+        (self.generation, self.protocol, self.leader) =
+            (written.generation, written.protocol, written.leader);
+        self.phase = if written.members.is_empty() { Phase::Empty } else { Phase::Stable };
+        self.previous = Phase::Dead;
+        for (id, member) in written.members {
+            if let Some(instance) = &member.instance {
+                self.statics.insert(instance.clone(), id.clone());
+            }
+            self.count_protocols(&member.protocols, true);
+            self.members.put(id.clone(), member);
+            self.put_session_off(&id, at);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `ConsumerGroupHeartbeat`, which is all of the protocol: joining, changing, reconciling, and being there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::code::Code;
+use super::super::java_map::Name;
+use super::member::State;
+use super::{Effect, Group, Heartbeat, Member, Place, Timer};
+use crate::Result;
+
+/// What a static member says that will be back.
+pub(super) const LEAVES_FOR_A_WHILE: i32 = -2;
+const LEAVES: i32 = -1;
+
+impl Group {
+    /// `consumerGroupHeartbeat`.
+    pub(super) fn heartbeat(&mut self, request: &Heartbeat, at: i64, tag: u32) -> Result<()> {
+        if is_invalid(request) {
+            self.refuse(Code::InvalidRequest, at, tag);
+            return Ok(());
+        }
+        let unknown = |name: &String| !self.config.assignors.contains(name);
+        if request.assignor.as_ref().is_some_and(unknown) {
+            self.refuse(Code::UnsupportedAssignor, at, tag);
+            return Ok(());
+        }
+        if matches!(request.epoch, LEAVES | LEAVES_FOR_A_WHILE) {
+            self.leave(request, at, tag);
+            return Ok(());
+        }
+        if !self.made && request.epoch != 0 {
+            self.refuse(Code::GroupIdNotFound, at, tag);
+            return Ok(());
+        }
+        let (member, replaced) = match self.member_of(request) {
+            Ok(found) => found,
+            Err(code) => {
+                self.refuse(code, at, tag);
+                return Ok(());
+            }
+        };
+        self.made = true;
+        if let Some(old) = &replaced {
+            self.replace(old, &request.member, &member);
+        }
+        let before = member.clone();
+        let mut member = member;
+        if let Some(instance) = &request.instance {
+            member.instance = Some(instance.clone());
+        }
+        if let Some(timeout_ms) = request.rebalance_timeout_ms {
+            member.rebalance_timeout_ms = timeout_ms;
+        }
+        if let Some(assignor) = &request.assignor {
+            member.assignor = Some(assignor.clone());
+        }
+        if let Some(topics) = &request.topics {
+            member.topics = topics.iter().copied().collect();
+        }
+        let changed = member.topics != before.topics;
+        let change = (before.assignor.as_deref(), member.assignor.as_deref());
+        let preferred = self.preferred_assignor(Some(change)).to_owned();
+        let other_assignor = preferred != self.preferred_assignor(None);
+        let counts_anew = changed || other_assignor || self.stale;
+        let behind = self.assignment_epoch < self.epoch;
+        let homogeneous = (behind && !counts_anew).then(|| self.is_homogeneous());
+        self.keep(&request.member, member.clone());
+        if counts_anew {
+            self.update_epoch(changed, other_assignor, &request.member, &member.topics);
+        }
+        self.update_target(&preferred, homogeneous, at)?;
+        self.reconcile(request, &mut member, changed, at);
+        self.keep(&request.member, member.clone());
+        self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
+        let full =
+            request.rebalance_timeout_ms.is_some() && request.topics.is_some() && request.owned.is_some();
+        let told = request.epoch == 0 || full || !member.assigned.keys().eq(before.assigned.keys());
+        let assignment = told.then(|| member.assigned.keys().copied().collect());
+        self.effects.push(Effect { at, tag, code: Code::None, epoch: member.epoch, assignment });
+        Ok(())
+    }
+
+    /// The member that asks, as it was, and the one whose `group.instance.id` it takes over.
+    fn member_of(&self, request: &Heartbeat) -> std::result::Result<(Member, Option<Name>), Code> {
+        let known = self.members.get(&request.member);
+        let returns = request.instance.as_ref().is_some_and(|instance| self.statics.contains_key(instance));
+        if self.members.len() >= self.config.max_size && known.is_none() && !returns {
+            return Err(Code::GroupMaxSizeReached);
+        }
+        let holder = request.instance.as_ref().and_then(|instance| self.statics.get(instance));
+        let joins = request.epoch == 0;
+        match (&request.instance, holder) {
+            (Some(_), Some(holder)) if joins => {
+                let held = self.members.get(holder).cloned().unwrap_or_default();
+                if held.epoch != LEAVES_FOR_A_WHILE {
+                    return Err(Code::UnreleasedInstanceId);
+                }
+                let back = Member { epoch: 0, previous_epoch: 0, ..held };
+                return Ok((back, Some(Arc::clone(holder))));
+            }
+            (Some(_), None) if !joins => return Err(Code::UnknownMemberId),
+            (Some(_), Some(holder)) if *holder != request.member => return Err(Code::FencedInstanceId),
+            _ => {}
+        }
+        let Some(member) = known else {
+            return if joins { Ok((Member::default(), None)) } else { Err(Code::UnknownMemberId) };
+        };
+        let owned = |owned: &Vec<Place>| owned.iter().all(|place| member.assigned.contains_key(place));
+        let lost_answer = request.epoch == member.previous_epoch && request.owned.as_ref().is_some_and(owned);
+        if joins || request.epoch == member.epoch || request.epoch < member.epoch && lost_answer {
+            Ok((member.clone(), None))
+        } else {
+            Err(Code::FencedMemberEpoch)
+        }
+    }
+
+    /// A static member is back under a new id, with all that belongs to it.
+    fn replace(&mut self, old: &Name, new: &Name, member: &Member) {
+        let target = self.target.remove(old).unwrap_or_default();
+        if old != new {
+            self.forget(old);
+        }
+        self.target.insert(Arc::clone(new), target);
+        self.keep(new, member.clone());
+    }
+
+    /// Puts a member into the group as it is now, and counts what it holds as taken.
+    pub(super) fn keep(&mut self, name: &Name, member: Member) {
+        if let Some(before) = self.members.get(name) {
+            for place in before.assigned.keys().chain(before.revoking.keys()) {
+                self.taken.remove(place);
+            }
+        } else {
+            self.joined.push(Arc::clone(name));
+        }
+        for place in member.assigned.keys().chain(member.revoking.keys()) {
+            self.taken.insert(*place, Arc::clone(name));
+        }
+        if let Some(instance) = &member.instance {
+            self.statics.insert(instance.clone(), Arc::clone(name));
+        }
+        self.members.insert(Arc::clone(name), member);
+    }
+
+    /// Takes a member out of the group.
+    pub(super) fn forget(&mut self, name: &Name) {
+        let Some(member) = self.members.remove(name) else { return };
+        for place in member.assigned.keys().chain(member.revoking.keys()) {
+            self.taken.remove(place);
+        }
+        if let Some(instance) = &member.instance {
+            self.statics.remove(instance);
+        }
+        self.target.remove(name);
+        self.joined.retain(|other| other != name);
+    }
+
+    /// `updateSubscriptionMetadata`: the epoch grows with a subscription, with the assignor that most members ask for, or with topics that the group reads.
+    fn update_epoch(&mut self, changed: bool, other_assignor: bool, name: &Name, topics: &BTreeSet<u32>) {
+        let read = self.read(Some((name, topics)));
+        if changed || other_assignor || read != self.known {
+            self.epoch += 1;
+            self.reason = if changed {
+                format!("{name} subscribed")
+            } else if other_assignor {
+                format!("{name} asked for another assignor")
+            } else {
+                "the topics that the group reads have changed".to_owned()
+            };
+        }
+        self.known = read;
+        self.stale = false;
+    }
+
+    /// `OffsetCommit` is taken with the member's epoch, or with an older one since which it has had the partition.
+    pub(super) fn validate_commit(&self, name: &str, epoch: i32, place: Option<Place>) -> Code {
+        if epoch < 0 && self.members.is_empty() {
+            return Code::None;
+        }
+        if !self.made {
+            return if epoch < 0 { Code::None } else { Code::GroupIdNotFound };
+        }
+        let Some(member) = self.members.get(name) else { return Code::UnknownMemberId };
+        if epoch == member.epoch {
+            return Code::None;
+        }
+        let since = place
+            .and_then(|place| member.assigned.get(&place).or_else(|| member.revoking.get(&place)).copied());
+        match (place, since) {
+            _ if epoch > member.epoch => Code::StaleMemberEpoch,
+            (None, _) => Code::None,
+            (_, Some(since)) if epoch >= since => Code::None,
+            _ => Code::StaleMemberEpoch,
+        }
+    }
+
+    /// The group is loaded by another broker: all of it was written, but every session begins anew.
+    pub(super) fn reload(&mut self, at: i64) {
+        self.timers.clear();
+        self.stale = true;
+        for (name, member) in &self.members {
+            self.timers.set(Timer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
+            if member.state == State::UnrevokedPartitions {
+                self.timers.set(Timer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
+            }
+        }
+    }
+}
+
+/// `throwIfConsumerGroupHeartbeatRequestIsInvalid`.
+fn is_invalid(request: &Heartbeat) -> bool {
+    if request.member.is_empty() || request.instance.as_deref() == Some("") {
+        return true;
+    }
+    match request.epoch {
+        0 => {
+            request.rebalance_timeout_ms.is_none()
+                || request.owned.as_ref().is_none_or(|owned| !owned.is_empty())
+                || request.topics.is_none()
+        }
+        LEAVES_FOR_A_WHILE => request.instance.is_none(),
+        epoch => epoch < LEAVES_FOR_A_WHILE,
+    }
+}

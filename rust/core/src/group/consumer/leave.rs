@@ -1,0 +1,73 @@
+//! Members that go: by themselves, or because nothing was heard of them.
+
+use std::sync::Arc;
+
+use super::super::code::Code;
+use super::super::java_map::Name;
+use super::heartbeat::LEAVES_FOR_A_WHILE;
+use super::{Effect, Group, Heartbeat, Timer};
+
+impl Group {
+    /// `consumerGroupLeave`.
+    pub(super) fn leave(&mut self, request: &Heartbeat, at: i64, tag: u32) {
+        if !self.made {
+            self.refuse(Code::GroupIdNotFound, at, tag);
+            return;
+        }
+        let holder = request.instance.as_ref().map(|instance| self.statics.get(instance));
+        let code = match holder {
+            Some(None) => Code::UnknownMemberId,
+            Some(Some(holder)) if *holder != request.member => Code::FencedInstanceId,
+            _ if !self.members.contains_key(&request.member) => Code::UnknownMemberId,
+            _ => Code::None,
+        };
+        if code != Code::None {
+            self.refuse(code, at, tag);
+            return;
+        }
+        let for_a_while = request.instance.is_some() && request.epoch == LEAVES_FOR_A_WHILE;
+        if for_a_while {
+            let mut member = self.members[&request.member].clone();
+            member.epoch = LEAVES_FOR_A_WHILE;
+            member.revoking.clear();
+            for since in member.assigned.values_mut() {
+                *since = 0;
+            }
+            self.keep(&request.member, member);
+        } else {
+            self.fence(&request.member, "left");
+        }
+        self.effects.push(Effect { at, tag, code, epoch: request.epoch, assignment: None });
+    }
+
+    /// `consumerGroupFenceMember`: the member is out, and the others are to share what it had.
+    fn fence(&mut self, name: &Name, why: &str) {
+        self.forget(name);
+        self.known = self.read(None);
+        self.epoch += 1;
+        if self.members.is_empty() {
+            // There is nothing to assign, and the next member need not wait for anything.
+            (self.assignment_epoch, self.assigned_at) = (self.epoch, None);
+        }
+        self.reason = format!("{name} {why}");
+        self.timers.cancel(&Timer::Session(Arc::clone(name)));
+        self.timers.cancel(&Timer::Rebalance(Arc::clone(name)));
+    }
+
+    /// What a timer does.
+    pub(super) fn fire(&mut self, timer: Timer) {
+        match timer {
+            Timer::Session(name) if self.members.contains_key(&name) => {
+                self.fence(&name, "has not been heard of");
+            }
+            Timer::Rebalance(name) => {
+                // A member that has gone on to another epoch has given them up.
+                let asked_in = self.asked_in.remove(&name);
+                if asked_in.is_some() && asked_in == self.members.get(&name).map(|member| member.epoch) {
+                    self.fence(&name, "did not give up its partitions in time");
+                }
+            }
+            Timer::Session(_) => {}
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! A group of KIP-848's protocol as its coordinator knows it: heartbeats in, epochs and assignments out.
+//!
+//! Exact to `GroupMetadataManager` and `CurrentAssignmentBuilder` of kafka-group-coordinator 4.4.0, where a write to
+//! `__consumer_offsets` takes no time and does not fail, and an assignor takes none. Regular expressions, racks and
+//! members of the classic protocol are not taken.
+
+mod heartbeat;
+mod leave;
+mod member;
+mod reconcile;
+mod target;
+
+pub use member::{Member, State};
+pub use target::{ASSIGNORS, check_assignor};
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::code::Code;
+use super::java_map::Name;
+use super::timers::Timers;
+use crate::Result;
+
+/// The epoch of a group that nobody has joined (`ModernGroup`).
+const FIRST_EPOCH: i32 = 1;
+
+/// A topic, as a place in the list of them, and a partition.
+pub type Place = (u32, i32);
+
+/// The coordinator's settings, under Kafka's names; all times are milliseconds.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `group.consumer.session.timeout.ms`.
+    pub session_timeout_ms: i64,
+    /// `group.consumer.heartbeat.interval.ms`, which members are told.
+    pub heartbeat_interval_ms: i64,
+    /// `group.consumer.assignment.interval.ms`: for so long a target assignment stands at least.
+    pub assignment_interval_ms: i64,
+    /// `group.consumer.max.size`.
+    pub max_size: usize,
+    /// `group.consumer.assignors`: the first one is taken where no member names another.
+    pub assignors: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            session_timeout_ms: 45_000,
+            heartbeat_interval_ms: 5_000,
+            assignment_interval_ms: 1_000,
+            max_size: i32::MAX as usize,
+            assignors: vec!["uniform".to_owned(), "range".to_owned()],
+        }
+    }
+}
+
+/// What happens to a group, and when.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The time, in milliseconds; never before that of the event before.
+    pub at: i64,
+    /// By which the answer is told apart from others.
+    pub tag: u32,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// The requests.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// `ConsumerGroupHeartbeat`.
+    Heartbeat(Heartbeat),
+    /// `OffsetCommit`: the member, the epoch that it knows, and the partition that it commits.
+    Commit(Name, i32, Option<Place>),
+    /// The cluster's topics from now on, each with how many partitions it has; none where it is not there. Places in
+    /// the list stay what they were.
+    Topics(Vec<(Name, Option<u32>)>),
+    /// Time passes.
+    Wait,
+    /// Another broker takes the group over.
+    Move,
+}
+
+/// `ConsumerGroupHeartbeat`: what has not changed is left out.
+#[derive(Clone, Debug)]
+pub struct Heartbeat {
+    /// The member's id, which it has drawn itself.
+    pub member: Name,
+    /// The epoch that it knows: 0 joins, -1 leaves, -2 leaves for a while (static members).
+    pub epoch: i32,
+    /// `group.instance.id`.
+    pub instance: Option<String>,
+    /// `max.poll.interval.ms`, within which it has to give up what it is asked for.
+    pub rebalance_timeout_ms: Option<i64>,
+    /// Its subscription, as places in the list of topics.
+    pub topics: Option<Vec<u32>>,
+    /// `group.remote.assignor`.
+    pub assignor: Option<String>,
+    /// What it reads.
+    pub owned: Option<Vec<Place>>,
+}
+
+/// An answer, and when it is given.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// The time.
+    pub at: i64,
+    /// The request's.
+    pub tag: u32,
+    /// What went wrong.
+    pub code: Code,
+    /// The member's epoch.
+    pub epoch: i32,
+    /// What it may read, sorted; nothing where that has not changed.
+    pub assignment: Option<Vec<Place>>,
+}
+
+/// What a timer is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Timer {
+    Session(Name),
+    Rebalance(Name),
+}
+
+/// The group.
+#[derive(Clone, Debug)]
+pub struct Group {
+    config: Config,
+    topics: Vec<(Name, Option<u32>)>,
+    members: BTreeMap<Name, Member>,
+    /// The members in the order in which they came.
+    joined: Vec<Name>,
+    statics: HashMap<String, Name>,
+    epoch: i32,
+    assignment_epoch: i32,
+    assigned_at: Option<i64>,
+    target: HashMap<Name, Vec<Place>>,
+    /// Of members that have to give up partitions, the epoch in which they were asked to.
+    asked_in: HashMap<Name, i32>,
+    /// By partition, the member that has not yet given it up.
+    taken: HashMap<Place, Name>,
+    /// The topics that the group reads, as its last epoch knew them.
+    known: BTreeMap<u32, u32>,
+    stale: bool,
+    made: bool,
+    /// Whether somebody has committed who assigns itself: there is a group then, of no protocol.
+    simple: bool,
+    timers: Timers<Timer>,
+    effects: Vec<Effect>,
+    reason: String,
+}
+
+impl Group {
+    /// A group that nobody has joined yet.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            topics: Vec::new(),
+            members: BTreeMap::new(),
+            joined: Vec::new(),
+            statics: HashMap::new(),
+            epoch: FIRST_EPOCH,
+            assignment_epoch: FIRST_EPOCH,
+            assigned_at: None,
+            target: HashMap::new(),
+            asked_in: HashMap::new(),
+            taken: HashMap::new(),
+            known: BTreeMap::new(),
+            stale: true,
+            made: false,
+            simple: false,
+            timers: Timers::default(),
+            effects: Vec::new(),
+            reason: String::new(),
+        }
+    }
+
+    /// What becomes of the group with an event, and what is answered: first all timers fire that are due by the event's
+    /// time.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`crate::assignors::Assignor::assign`].
+    pub fn step(mut self, event: Event) -> Result<(Self, Vec<Effect>)> {
+        while let Some((_, timer)) = self.timers.due(event.at) {
+            self.fire(timer);
+        }
+        let Event { at, tag, request } = event;
+        match request {
+            Request::Heartbeat(heartbeat) => self.heartbeat(&heartbeat, at, tag)?,
+            Request::Commit(member, epoch, place) => {
+                let code = self.validate_commit(&member, epoch, place);
+                self.simple |= !self.made && code == Code::None;
+                self.refuse(code, at, tag);
+            }
+            Request::Topics(topics) => self.take_topics(topics),
+            Request::Wait => {}
+            Request::Move => self.reload(at),
+        }
+        let effects = std::mem::take(&mut self.effects);
+        Ok((self, effects))
+    }
+
+    /// When the next timer fires.
+    pub fn deadline(&mut self) -> Option<i64> {
+        self.timers.next()
+    }
+
+    /// The group's epoch; 0 where there is no group yet.
+    pub fn epoch(&self) -> i32 {
+        if self.made { self.epoch } else { 0 }
+    }
+
+    /// The epoch of the target assignment; 0 where there is no group yet.
+    pub fn assignment_epoch(&self) -> i32 {
+        if self.made { self.assignment_epoch } else { 0 }
+    }
+
+    /// Whether there is a group at all.
+    pub fn exists(&self) -> bool {
+        self.made || self.simple
+    }
+
+    /// `ConsumerGroup.ConsumerGroupState`.
+    pub fn state(&self) -> &'static str {
+        let reconciled = |member: &Member| member.is_reconciled_to(self.assignment_epoch);
+        if self.members.is_empty() {
+            "Empty"
+        } else if self.epoch > self.assignment_epoch {
+            "Assigning"
+        } else if self.members.values().all(reconciled) {
+            "Stable"
+        } else {
+            "Reconciling"
+        }
+    }
+
+    /// The members, by their ids.
+    pub fn members(&self) -> &BTreeMap<Name, Member> {
+        &self.members
+    }
+
+    /// What a member is to read in the end, sorted.
+    pub fn target(&self, member: &str) -> &[Place] {
+        self.target.get(member).map_or(&[], Vec::as_slice)
+    }
+
+    /// What members are told of how often they are to be heard of.
+    pub fn heartbeat_interval_ms(&self) -> i64 {
+        self.config.heartbeat_interval_ms
+    }
+
+    /// Whether the next heartbeat will look at the topics anew.
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// Why the group's epoch has grown.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    fn refuse(&mut self, code: Code, at: i64, tag: u32) {
+        self.effects.push(Effect { at, tag, code, epoch: 0, assignment: None });
+    }
+
+    /// The topics have changed: the next heartbeat looks whether they are the group's.
+    fn take_topics(&mut self, topics: Vec<(Name, Option<u32>)>) {
+        self.topics = topics;
+        self.stale = true;
+    }
+
+    /// The topics of a subscription that are there, with their partitions.
+    fn there(&self, topics: &BTreeSet<u32>) -> BTreeMap<u32, u32> {
+        let count = |&topic: &u32| Some((topic, self.topics.get(topic as usize)?.1?));
+        topics.iter().filter_map(count).collect()
+    }
+
+    /// The topics that the group reads and that are there, but for the members left out, and with one changed.
+    fn read(&self, changed: Option<(&Name, &BTreeSet<u32>)>) -> BTreeMap<u32, u32> {
+        let mut topics = BTreeSet::new();
+        for (name, member) in &self.members {
+            if changed.is_none_or(|(other, _)| other != name) && !topics.is_superset(&member.topics) {
+                topics.extend(member.topics.iter().copied());
+            }
+        }
+        if let Some((_, subscribed)) = changed {
+            topics.extend(subscribed.iter().copied());
+        }
+        self.there(&topics)
+    }
+}

@@ -1,0 +1,123 @@
+//! The target assignment: what the broker's assignor makes of the group.
+
+use std::collections::BTreeMap;
+
+use super::Group;
+use crate::assignors::server::{self, Kind};
+use crate::assignors::{Given, Lists, TopicId};
+use crate::{Error, Result};
+
+impl Group {
+    /// `maybeUpdateTargetAssignment`: where the last one has stood for long enough.
+    ///
+    /// `homogeneous` is what the coordinator takes the subscriptions for, where it does not count them anew: whoever joins
+    /// without a topic is not among those that it has counted.
+    pub(super) fn update_target(
+        &mut self,
+        preferred: &str,
+        homogeneous: Option<bool>,
+        at: i64,
+    ) -> Result<()> {
+        let stands = |since: i64| {
+            self.config.assignment_interval_ms > 0 && at < since + self.config.assignment_interval_ms
+        };
+        if self.assignment_epoch >= self.epoch || self.assigned_at.is_some_and(stands) {
+            return Ok(());
+        }
+        let kind = if preferred == "range" { Kind::Range } else { Kind::Uniform };
+        let mut group = server::Group::new(&self.given())?;
+        group.homogeneous = homogeneous.unwrap_or(group.homogeneous);
+        let assignment = server::assign(kind, &group)?;
+        for (place, name) in self.joined.clone().into_iter().enumerate() {
+            let list = assignment.offsets[place]..assignment.offsets[place + 1];
+            let topics = assignment.topics[list.clone()].iter().copied();
+            let mut target: Vec<_> = topics.zip(assignment.partitions[list].iter().copied()).collect();
+            target.sort_unstable();
+            self.target.insert(name, target);
+        }
+        self.assignment_epoch = self.epoch;
+        self.assigned_at = Some(at);
+        Ok(())
+    }
+
+    /// The assignor that most members ask for, or the first that the broker has. `change` is what one member asked for
+    /// and asks for now, which Java takes into account in a copy of its counts.
+    ///
+    /// Of equals Java takes the first one of a map. That of the group has uniform before range (`BaseHashTable`); in the
+    /// copy both are in one bin, where a name that is counted down to nothing and up again comes first
+    /// (`HashMap.compute`). So a member of the other opinion finds another assignor with each of its heartbeats.
+    pub(super) fn preferred_assignor(&self, change: Option<(Option<&str>, Option<&str>)>) -> &str {
+        let asked = |name: &str| {
+            self.members.values().filter(|member| member.assignor.as_deref() == Some(name)).count()
+        };
+        let mut votes: Vec<(&str, usize)> = ASSIGNORS.iter().map(|&name| (name, asked(name))).collect();
+        votes.retain(|&(_, count)| count > 0);
+        if let Some((before, now)) = change {
+            if let Some((_, count)) = votes.iter_mut().find(|(name, _)| Some(*name) == before) {
+                *count -= 1;
+            }
+            votes.retain(|&(_, count)| count > 0);
+            if let Some(now) = now.and_then(|now| ASSIGNORS.iter().find(|&&name| name == now)) {
+                match votes.iter_mut().find(|(name, _)| name == now) {
+                    Some((_, count)) => *count += 1,
+                    None => votes.insert(0, (now, 1)),
+                }
+            }
+        }
+        let most = votes.iter().map(|&(_, count)| count).max();
+        let first = || self.config.assignors.first().map_or(ASSIGNORS[0], String::as_str);
+        votes.iter().find(|(_, count)| Some(*count) == most).map_or_else(first, |(name, _)| name)
+    }
+
+    /// `SubscriptionType.HOMOGENEOUS`: whether every topic that a member names is named by all of them.
+    pub(super) fn is_homogeneous(&self) -> bool {
+        let mut named: BTreeMap<u32, usize> = BTreeMap::new();
+        for member in self.members.values() {
+            for &topic in &member.topics {
+                *named.entry(topic).or_default() += 1;
+            }
+        }
+        named.values().all(|&members| members == self.members.len())
+    }
+
+    /// The group as an assignor takes it: what members own is what they were to have before.
+    fn given(&self) -> Given<'_> {
+        let mut given = Given {
+            topics: self.topics.iter().map(|(name, _)| &**name).collect(),
+            partitions: self.topics.iter().map(|(_, count)| count.unwrap_or(0)).collect(),
+            missing: self.topics.iter().map(|(_, count)| count.is_none()).collect(),
+            topic_ids: self.topics.iter().map(|(name, _)| TopicId::of_name(name)).collect(),
+            racks: Lists::default(),
+            ..Given::default()
+        };
+        for name in &self.joined {
+            let Some(member) = self.members.get(name) else { continue };
+            given.members.push(name);
+            given.instance_ids.push(member.instance.as_deref());
+            given.member_racks.push(None);
+            given.subscribed.values.extend(member.topics.iter().copied());
+            given.subscribed.end();
+            given.sends.push(true);
+            given.owned.values.extend_from_slice(self.target(name));
+            given.owned.end();
+            given.generations.push(-1);
+        }
+        given
+    }
+}
+
+/// The broker's assignors, under the names that `group.consumer.assignors` and `group.remote.assignor` have for them.
+pub const ASSIGNORS: [&str; 2] = ["uniform", "range"];
+
+/// Refuses what no broker has.
+///
+/// # Errors
+///
+/// [`Error::UnknownAssignor`] with the nearest name.
+pub fn check_assignor(name: &str) -> Result<()> {
+    if ASSIGNORS.contains(&name) {
+        return Ok(());
+    }
+    let nearest = crate::names::nearest(name, &ASSIGNORS);
+    Err(Error::UnknownAssignor { name: name.to_owned(), nearest, known: ASSIGNORS.to_vec() })
+}

@@ -1,0 +1,321 @@
+//! What a consumer does in a group of the classic protocol (`ConsumerCoordinator`, `AbstractCoordinator`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::classic::{self, Join, Phase, Request, Sender};
+use super::super::code::Code;
+use super::super::consumer::Place;
+use super::client::{Answer, Asked, Said};
+use super::ledger::Reader;
+use super::script::Generation;
+use super::world::{Coordinator, Todo, World};
+use crate::Result;
+use crate::assignors::Assignor;
+
+type Group = classic::Group<Said, Arc<[Place]>>;
+type ClassicRequest = Request<Said, Arc<[Place]>>;
+
+impl World {
+    /// Puts a request to the coordinator.
+    pub(super) fn step_classic(&mut self, request: ClassicRequest, asks: Option<(Reader, Asked)>) {
+        let tag = self.ask(asks);
+        let Some(Coordinator::Classic(group)) = self.coordinator.take() else { return };
+        let before = group.generation();
+        let (group, effects) = group.step(classic::Event { at: self.now, tag, request });
+        if group.generation() > before {
+            let leader = group.leader().and_then(|id| self.by_id.get(id)).copied();
+            self.generations.push(Generation {
+                number: group.generation(),
+                at: self.now,
+                why: self.named(group.reason()),
+                leader: leader.filter(|_| group.phase() != Phase::Empty),
+                protocol: group.protocol().map(str::to_owned),
+                assignment: Vec::new(),
+            });
+        }
+        self.coordinator = Some(Coordinator::Classic(Box::new(group)));
+        for effect in effects {
+            self.answered(effect.tag, Answer::Classic(effect.answer));
+        }
+    }
+
+    /// `onJoinPrepare` and `JoinGroup`.
+    pub(super) fn join_classic(&mut self, reader: Reader, reason: &str) {
+        let read = self.read_by(reader);
+        let client = &self.clients[reader as usize];
+        let Some(config) = client.config.clone() else { return };
+        let cooperative = is_cooperative(&config.assignors);
+        if client.generation < 0 && !client.reading.is_empty() {
+            // Whoever is not a member any more has lost what it read: nothing of it can be committed.
+            let committed = client.committed_by(read);
+            self.drop_all(reader, read, committed);
+        } else if cooperative {
+            let gone: Vec<Place> =
+                client.reading.iter().copied().filter(|(topic, _)| !client.topics.contains(topic)).collect();
+            self.release(reader, &gone);
+        } else {
+            let all: Vec<Place> = client.reading.iter().copied().collect();
+            self.release(reader, &all);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.joining = true;
+        client.rejoin = false;
+        client.leads = false;
+        client.beat = u64::MAX;
+        let owned: Arc<[Place]> = client.reading.iter().copied().collect();
+        let said = |assignor: &Assignor| {
+            let (owned, generation) = match assignor {
+                Assignor::Sticky | Assignor::Sticky28 | Assignor::Sticky23 => client.memory.clone(),
+                _ => (Arc::clone(&owned), client.generation),
+            };
+            (assignor.name().to_owned(), Said { topics: Arc::clone(&client.topics), owned, generation })
+        };
+        let number = if client.start > 1 { format!("-{}", client.start) } else { String::new() };
+        let stem = config.instance.clone().unwrap_or_else(|| self.names[reader as usize].to_string());
+        let mut new_id = config.id.clone().unwrap_or_else(|| format!("{stem}{number}").into());
+        let mut again = 2;
+        while client.id.is_empty() && self.by_id.contains_key(&new_id) {
+            new_id = format!("{stem}{number}.{again}").into();
+            again += 1;
+        }
+        let join = Join {
+            member: Arc::clone(&client.id),
+            new_id: Arc::clone(&new_id),
+            instance: config.instance.clone(),
+            session_timeout_ms: config.session_timeout_ms,
+            rebalance_timeout_ms: config.max_poll_interval_ms,
+            protocols: config.assignors.iter().map(said).collect(),
+            requires_id: true,
+            skips_assignment: true,
+            reason: reason.to_owned(),
+        };
+        self.by_id.insert(new_id, reader);
+        self.step_classic(Request::Join(join), Some((reader, Asked::Join)));
+    }
+
+    /// Gives partitions up, with their offsets committed.
+    pub(super) fn release(&mut self, reader: Reader, places: &[Place]) {
+        let read = self.read_by(reader);
+        let client = &mut self.clients[reader as usize];
+        let commits = client.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some());
+        let committed = if commits { read } else { client.committed_by(read) };
+        for place in places {
+            client.reading.remove(place);
+        }
+        for &place in places {
+            self.ledger.release(place, reader, read, committed, self.now);
+        }
+    }
+
+    fn sender(&self, reader: Reader) -> Sender {
+        let client = &self.clients[reader as usize];
+        Sender { member: Arc::clone(&client.id), generation: client.generation, instance: client.instance() }
+    }
+
+    pub(super) fn take_classic(
+        &mut self,
+        reader: Reader,
+        asked: Asked,
+        answer: classic::Answer<Said, Arc<[Place]>>,
+    ) -> Result<()> {
+        match answer {
+            classic::Answer::Joined(joined) => return self.take_joined(reader, joined),
+            classic::Answer::Synced { code, assignment, .. } => self.take_synced(reader, code, assignment),
+            classic::Answer::Done(code) if asked == Asked::Commit => {
+                self.commits.push((self.now, reader, code));
+            }
+            classic::Answer::Done(code) => self.take_beat(reader, code),
+            classic::Answer::Left(..) => {}
+        }
+        Ok(())
+    }
+
+    fn take_joined(&mut self, reader: Reader, joined: classic::Joined<Said>) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        match joined.code {
+            Code::None => {}
+            Code::MemberIdRequired => {
+                client.id = joined.member;
+                self.join_classic(reader, "");
+                return Ok(());
+            }
+            code => {
+                self.refused(reader, code);
+                return Ok(());
+            }
+        }
+        client.id = Arc::clone(&joined.member);
+        client.generation = joined.generation;
+        client.leads = joined.leader.as_ref() == Some(&joined.member);
+        let mut assignments = Vec::new();
+        if client.leads && !joined.skip_assignment {
+            // Topics that the leader has never looked for are looked for now.
+            let wanted = |(_, _, said): &(_, _, Said)| {
+                said.topics.iter().any(|&topic| client.seen[topic as usize].is_none())
+            };
+            if joined.members.iter().any(wanted) {
+                self.refresh(reader);
+            }
+            let assignor: Assignor = joined.protocol.as_deref().unwrap_or("range").parse()?;
+            assignments = self.assign(assignor, &joined.members, &self.clients[reader as usize].seen)?;
+            let named = |(id, list): &(_, Arc<[Place]>)| Some((*self.by_id.get(id)?, Arc::clone(list)));
+            let assignment = assignments.iter().filter_map(named).collect();
+            if let Some(generation) =
+                self.generations.iter_mut().rev().find(|generation| generation.number == joined.generation)
+            {
+                generation.assignment = assignment;
+            }
+        }
+        let request = Request::Sync { sender: self.sender(reader), protocol: joined.protocol, assignments };
+        self.step_classic(request, Some((reader, Asked::Sync)));
+        Ok(())
+    }
+
+    /// `onJoinComplete`.
+    fn take_synced(&mut self, reader: Reader, code: Code, assignment: Option<Arc<[Place]>>) {
+        if code != Code::None {
+            self.refused(reader, code);
+            return;
+        }
+        let assignment = assignment.unwrap_or_else(|| Arc::new([]));
+        let now = self.now;
+        let client = &mut self.clients[reader as usize];
+        let Some(config) = client.config.clone() else { return };
+        client.joining = false;
+        client.memory = (Arc::clone(&assignment), client.generation);
+        let wanted: BTreeSet<Place> = assignment.iter().copied().collect();
+        let revoked: Vec<Place> = client.reading.difference(&wanted).copied().collect();
+        let added: Vec<Place> = wanted.difference(&client.reading).copied().collect();
+        self.release(reader, &revoked);
+        for &place in &added {
+            self.ledger.take(place, reader, now);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.reading.extend(added);
+        if !revoked.is_empty() && is_cooperative(&config.assignors) {
+            // What was given up can be given to others now: a second rebalance.
+            let many = if revoked.len() == 1 { "" } else { "s" };
+            self.join_classic(reader, &format!("has given up {} partition{many}", revoked.len()));
+        } else {
+            self.beat_later(reader, config.heartbeat_interval_ms);
+        }
+    }
+
+    pub(super) fn beat_later(&mut self, reader: Reader, after_ms: i64) {
+        let beat = self.numbered;
+        self.clients[reader as usize].beat = beat;
+        self.later(self.now + after_ms, Todo::Heartbeat(reader, beat));
+    }
+
+    pub(super) fn beat_classic(&mut self, reader: Reader) {
+        let sender = self.sender(reader);
+        self.step_classic(Request::Heartbeat(sender), Some((reader, Asked::Heartbeat)));
+    }
+
+    fn take_beat(&mut self, reader: Reader, code: Code) {
+        let client = &mut self.clients[reader as usize];
+        if client.joining {
+            return;
+        }
+        let interval_ms = client.config.as_ref().map_or(3_000, |config| config.heartbeat_interval_ms);
+        match code {
+            Code::None | Code::NotCoordinator => self.beat_later(reader, interval_ms),
+            Code::RebalanceInProgress => {
+                client.rejoin = true;
+                self.beat_later(reader, interval_ms);
+                self.poll_later(reader);
+            }
+            code => self.refused(reader, code),
+        }
+    }
+
+    /// What a client does when the coordinator does not know it as it is.
+    fn refused(&mut self, reader: Reader, code: Code) {
+        let client = &mut self.clients[reader as usize];
+        client.joining = false;
+        match code {
+            Code::UnknownMemberId => {
+                client.id = "".into();
+                client.generation = -1;
+            }
+            Code::IllegalGeneration => client.generation = -1,
+            Code::RebalanceInProgress | Code::NotCoordinator => {}
+            code => {
+                self.fail(reader, code);
+                return;
+            }
+        }
+        if client.stalled_since.is_some() {
+            client.rejoin = true;
+            return;
+        }
+        self.join_classic(reader, "");
+    }
+
+    /// A client that has stalled for too long leaves the group (KIP-62); a static one is only not heard of any more.
+    pub(super) fn give_up_classic(&mut self, reader: Reader) {
+        let is_static = self.clients[reader as usize].is_static();
+        let id = Arc::clone(&self.clients[reader as usize].id);
+        let client = &mut self.clients[reader as usize];
+        client.beat = u64::MAX;
+        client.generation = -1;
+        client.rejoin = true;
+        client.joining = false;
+        client.inbox.clear();
+        if is_static {
+            return;
+        }
+        client.id = "".into();
+        self.step_classic(Request::Leave(vec![(id, None)]), Some((reader, Asked::Leave)));
+    }
+
+    pub(super) fn leave_classic(&mut self, reader: Reader, says_so: bool) {
+        let client = &self.clients[reader as usize];
+        let leaving = vec![(Arc::clone(&client.id), client.instance())];
+        if says_so && !client.id.is_empty() {
+            self.step_classic(Request::Leave(leaving), Some((reader, Asked::Leave)));
+        }
+    }
+
+    pub(super) fn commit_classic(&mut self, reader: Reader, generation: Option<i32>) {
+        let mut sender = self.sender(reader);
+        sender.generation = generation.unwrap_or(sender.generation);
+        self.step_classic(Request::Commit(sender), Some((reader, Asked::Commit)));
+    }
+
+    /// Whether the topics have changed that a leader's last assignment was made of.
+    pub(super) fn leader_must_rejoin(&self, reader: Reader, before: &[Option<u32>], group: &Group) -> bool {
+        let client = &self.clients[reader as usize];
+        let read = |topic: usize| {
+            self.clients.iter().any(|other| {
+                other.alive && other.topics.iter().any(|&subscribed| subscribed as usize == topic)
+            })
+        };
+        client.leads
+            && group.leader() == Some(&client.id)
+            && (0..client.seen.len())
+                .any(|topic| before.get(topic).copied().flatten() != client.seen[topic] && read(topic))
+    }
+
+    pub(super) fn classic_is_quiet(&self, group: &Group) -> bool {
+        let settled = matches!(group.phase(), Phase::Stable | Phase::Empty) && group.pending() == 0;
+        let alive = self.clients.iter().filter(|client| client.alive).count();
+        if !settled || group.size() != alive {
+            return false;
+        }
+        self.clients.iter().filter(|client| client.alive).all(|client| {
+            let current = client.generation == group.generation() && group.has(&client.id);
+            let up_to_date =
+                !client.leads || self.topics.iter().zip(&client.seen).all(|((_, count), seen)| count == seen);
+            current && up_to_date
+        })
+    }
+}
+
+/// Whether a consumer of these assignors rebalances cooperatively: only where all of them can.
+fn is_cooperative(assignors: &[Assignor]) -> bool {
+    assignors
+        .iter()
+        .all(|assignor| matches!(assignor, Assignor::CooperativeSticky | Assignor::CooperativeSticky28))
+}

@@ -1,0 +1,296 @@
+//! What a consumer does in a group of KIP-848's protocol (`ConsumerMembershipManager`), and what it does in either.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::super::code::Code;
+use super::super::consumer::{self, Effect, Heartbeat, Place, Request};
+use super::client::{Answer, Asked};
+use super::ledger::Reader;
+use super::script::Generation;
+use super::world::{Coordinator, World};
+use crate::Result;
+
+impl World {
+    fn is_classic(&self) -> bool {
+        matches!(self.coordinator, Some(Coordinator::Classic(_)))
+    }
+
+    /// Puts a request to the coordinator.
+    pub(super) fn step_consumer(&mut self, request: Request, asks: Option<(Reader, Asked)>) -> Result<()> {
+        let tag = self.ask(asks);
+        let Some(Coordinator::Consumer(group)) = self.coordinator.take() else { return Ok(()) };
+        let before = group.assignment_epoch();
+        let (group, effects) = group.step(consumer::Event { at: self.now, tag, request })?;
+        if group.assignment_epoch() > before {
+            let target = |id: &Arc<str>| Some((*self.by_id.get(id)?, group.target(id).into()));
+            self.generations.push(Generation {
+                number: group.assignment_epoch(),
+                at: self.now,
+                why: self.named(group.reason()),
+                leader: None,
+                protocol: None,
+                assignment: group.members().keys().filter_map(target).collect(),
+            });
+        }
+        self.coordinator = Some(Coordinator::Consumer(Box::new(group)));
+        for effect in effects {
+            self.answered(effect.tag, Answer::Consumer(effect));
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, reader: Reader, epoch: i32) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        let Some(config) = client.config.as_ref() else { return Ok(()) };
+        let joins = epoch == 0;
+        let owned: Vec<Place> = client.reading.iter().copied().collect();
+        let changed = client.told_owned.as_ref() != Some(&owned);
+        let leaves = epoch < 0;
+        let heartbeat = Heartbeat {
+            member: Arc::clone(&client.id),
+            epoch,
+            instance: config.instance.clone(),
+            rebalance_timeout_ms: joins.then_some(config.max_poll_interval_ms),
+            topics: joins.then(|| client.topics.to_vec()),
+            assignor: if joins { config.remote_assignor.clone() } else { None },
+            owned: (!leaves && changed).then(|| owned.clone()),
+        };
+        if !leaves {
+            client.told_owned = Some(owned);
+        }
+        let asked = if leaves { Asked::Leave } else { Asked::Heartbeat };
+        self.step_consumer(Request::Heartbeat(heartbeat), Some((reader, asked)))
+    }
+
+    fn join_consumer(&mut self, reader: Reader) -> Result<()> {
+        let read = self.read_by(reader);
+        let client = &self.clients[reader as usize];
+        let committed = client.committed_by(read);
+        let given = client.config.as_ref().and_then(|config| config.id.clone());
+        let number = if client.start > 1 { format!("-{}", client.start) } else { String::new() };
+        let id = given.unwrap_or_else(|| format!("{}{number}", self.names[reader as usize]).into());
+        self.drop_all(reader, read, committed);
+        self.by_id.insert(Arc::clone(&id), reader);
+        let client = &mut self.clients[reader as usize];
+        client.id = id;
+        client.generation = 0;
+        client.joining = true;
+        client.rejoin = false;
+        (client.told_owned, client.wanted) = (None, None);
+        self.send(reader, 0)
+    }
+
+    pub(super) fn take_consumer(&mut self, reader: Reader, asked: Asked, effect: Effect) -> Result<()> {
+        if asked == Asked::Commit {
+            self.commits.push((self.now, reader, effect.code));
+            return Ok(());
+        }
+        if asked == Asked::Leave {
+            return Ok(());
+        }
+        let client = &mut self.clients[reader as usize];
+        match effect.code {
+            Code::None => {}
+            Code::FencedMemberEpoch | Code::UnknownMemberId | Code::GroupIdNotFound => {
+                client.joining = false;
+                if client.stalled_since.is_some() {
+                    client.rejoin = true;
+                    return Ok(());
+                }
+                return self.join_consumer(reader);
+            }
+            code => {
+                self.fail(reader, code);
+                return Ok(());
+            }
+        }
+        client.joining = false;
+        client.generation = effect.epoch;
+        if effect.assignment.is_some() {
+            client.wanted = effect.assignment;
+        }
+        // It is taken up at the next poll; heartbeats go on meanwhile.
+        let polls_now = client.next_poll(reader, self.now) == self.now;
+        if client.wanted.is_none() || polls_now || client.reading.is_empty() {
+            return self.reconcile(reader);
+        }
+        let interval_ms = self.heartbeat_interval_ms();
+        self.beat_later(reader, interval_ms);
+        self.poll_later(reader);
+        Ok(())
+    }
+
+    /// What a client was told is taken up at the next poll: what is not its any more is given up first.
+    fn reconcile(&mut self, reader: Reader) -> Result<()> {
+        let interval_ms = self.heartbeat_interval_ms();
+        let client = &mut self.clients[reader as usize];
+        let stalls = client.stalled_since.is_some();
+        let wanted = if stalls { None } else { client.wanted.take() };
+        let Some(wanted) = wanted else {
+            self.beat_later(reader, interval_ms);
+            return Ok(());
+        };
+        let wanted: BTreeSet<Place> = wanted.into_iter().collect();
+        let revoked: Vec<Place> = client.reading.difference(&wanted).copied().collect();
+        let added: Vec<Place> = wanted.difference(&client.reading).copied().collect();
+        self.release(reader, &revoked);
+        for &place in &added {
+            self.ledger.take(place, reader, self.now);
+        }
+        let client = &mut self.clients[reader as usize];
+        client.reading.extend(&added);
+        if revoked.is_empty() && added.is_empty() {
+            self.beat_later(reader, interval_ms);
+            return Ok(());
+        }
+        // The coordinator is told at once.
+        let epoch = client.generation;
+        self.send(reader, epoch)
+    }
+
+    fn heartbeat_interval_ms(&self) -> i64 {
+        match &self.coordinator {
+            Some(Coordinator::Consumer(group)) => group.heartbeat_interval_ms(),
+            _ => 5_000,
+        }
+    }
+
+    pub(super) fn consumer_is_quiet(&self, group: &consumer::Group) -> bool {
+        let alive = self.clients.iter().filter(|client| client.alive);
+        matches!(group.state(), "Stable" | "Empty")
+            && !group.is_stale()
+            && group.members().len() == alive.clone().count()
+            && alive.into_iter().all(|client| {
+                let member = group.members().get(&client.id);
+                client.wanted.is_none()
+                    && member.is_some_and(|member| {
+                        member.epoch == client.generation && member.assigned.keys().eq(&client.reading)
+                    })
+            })
+    }
+
+    // What is the same to the script, whatever the protocol.
+
+    /// A client has started.
+    pub(super) fn begin(&mut self, reader: Reader) -> Result<()> {
+        if self.is_classic() {
+            self.join_classic(reader, "");
+            return Ok(());
+        }
+        self.join_consumer(reader)
+    }
+
+    pub(super) fn beat(&mut self, reader: Reader) -> Result<()> {
+        if self.is_classic() {
+            self.beat_classic(reader);
+            return Ok(());
+        }
+        let epoch = self.clients[reader as usize].generation;
+        self.send(reader, epoch)
+    }
+
+    /// A client polls again.
+    pub(super) fn resume(&mut self, reader: Reader) -> Result<()> {
+        for (asked, answer) in std::mem::take(&mut self.clients[reader as usize].inbox) {
+            self.take(reader, asked, answer)?;
+        }
+        let client = &self.clients[reader as usize];
+        if client.alive && client.rejoin && !client.joining {
+            return self.begin(reader);
+        }
+        if !self.is_classic() && client.alive && client.wanted.is_some() {
+            return self.reconcile(reader);
+        }
+        Ok(())
+    }
+
+    /// A client has not polled for `max.poll.interval.ms`.
+    pub(super) fn give_up(&mut self, reader: Reader) -> Result<()> {
+        let read = self.read_by(reader);
+        let committed = self.clients[reader as usize].committed_by(read);
+        if self.is_classic() {
+            self.give_up_classic(reader);
+            // It reads nothing more of what it had, and the group will give it to others.
+            self.drop_all(reader, read, committed);
+            return Ok(());
+        }
+        let client = &mut self.clients[reader as usize];
+        client.rejoin = true;
+        client.beat = u64::MAX;
+        client.inbox.clear();
+        client.wanted = None;
+        let epoch = if client.is_static() { -2 } else { -1 };
+        self.drop_all(reader, read, committed);
+        self.send(reader, epoch)
+    }
+
+    /// `close()`: a dynamic member says that it leaves, a static one does not unless it is told to.
+    pub(super) fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
+        let all: Vec<Place> = self.clients[reader as usize].reading.iter().copied().collect();
+        self.release(reader, &all);
+        let is_static = self.clients[reader as usize].is_static();
+        let says_so = says_so.unwrap_or(!is_static);
+        self.clients[reader as usize].alive = false;
+        if self.is_classic() {
+            self.leave_classic(reader, says_so);
+            return Ok(());
+        }
+        if says_so || is_static {
+            return self.send(reader, if says_so { -1 } else { -2 });
+        }
+        Ok(())
+    }
+
+    /// A client has another subscription.
+    pub(super) fn subscribe(&mut self, reader: Reader) -> Result<()> {
+        let client = &mut self.clients[reader as usize];
+        if client.stalled_since.is_some() || self.is_classic() && self.clients[reader as usize].joining {
+            self.clients[reader as usize].rejoin = true;
+            return Ok(());
+        }
+        if self.is_classic() {
+            self.join_classic(reader, "has changed its subscription");
+            return Ok(());
+        }
+        let client = &mut self.clients[reader as usize];
+        let heartbeat = Heartbeat {
+            member: Arc::clone(&client.id),
+            epoch: client.generation,
+            instance: client.instance(),
+            rebalance_timeout_ms: None,
+            topics: Some(client.topics.to_vec()),
+            assignor: None,
+            owned: None,
+        };
+        self.step_consumer(Request::Heartbeat(heartbeat), Some((reader, Asked::Heartbeat)))
+    }
+
+    pub(super) fn commit(&mut self, reader: Reader, generation: Option<i32>) -> Result<()> {
+        if self.is_classic() {
+            self.commit_classic(reader, generation);
+            return Ok(());
+        }
+        let client = &self.clients[reader as usize];
+        let epoch = generation.unwrap_or(client.generation);
+        let request = Request::Commit(Arc::clone(&client.id), epoch, client.reading.first().copied());
+        self.step_consumer(request, Some((reader, Asked::Commit)))
+    }
+
+    /// A client has seen other topics than before.
+    pub(super) fn changed_topics(&mut self, reader: Reader, before: &[Option<u32>]) {
+        let must = match &self.coordinator {
+            Some(Coordinator::Classic(group)) => self.leader_must_rejoin(reader, before, group),
+            _ => false,
+        };
+        let client = &mut self.clients[reader as usize];
+        if !must || client.joining {
+            return;
+        }
+        if client.stalled_since.is_some() {
+            client.rejoin = true;
+            return;
+        }
+        self.join_classic(reader, "has seen that the topics have changed");
+    }
+}

@@ -1,0 +1,139 @@
+//! Who reads which partition from when to when, and what it costs that at times nobody does.
+
+use std::collections::BTreeMap;
+
+use super::super::consumer::Place;
+
+/// A client, by its place in the script's list.
+pub type Reader = u32;
+
+/// A partition's story so far.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Who reads it, and since when.
+    pub reader: Option<(Reader, i64)>,
+    /// Since when nobody does, once the group has begun to read.
+    idle_since: Option<i64>,
+    /// Who read it last.
+    last: Option<Reader>,
+    /// All the time in which nobody read it.
+    pub idle_ms: i64,
+    /// The longest span of that.
+    pub longest_ms: i64,
+    /// How often it went from one member to another.
+    pub moves: u32,
+    /// All the time whose records were read, and read again by whoever came next: their offsets were not committed.
+    pub again_ms: i64,
+    /// Up to when records were read, and up to when their offsets were committed.
+    read_until: i64,
+    committed_until: i64,
+}
+
+/// A span in which a member read a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The partition.
+    pub place: Place,
+    /// Who read it.
+    pub reader: Reader,
+    /// From when.
+    pub from: i64,
+    /// Until when; -1 where it still does.
+    pub to: i64,
+}
+
+/// All partitions.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    readings: BTreeMap<Place, Reading>,
+    /// The spans that are over, where they are kept.
+    pub spans: Vec<Span>,
+    keeps_spans: bool,
+    began: bool,
+}
+
+impl Ledger {
+    pub(super) fn new(keeps_spans: bool) -> Self {
+        Self { keeps_spans, ..Self::default() }
+    }
+
+    /// The partitions with their stories.
+    pub fn readings(&self) -> &BTreeMap<Place, Reading> {
+        &self.readings
+    }
+
+    /// A partition is made. One that comes after the group has begun is unread from the first.
+    pub(super) fn make(&mut self, place: Place, at: i64) {
+        let reading = Reading {
+            idle_since: self.began.then_some(at),
+            read_until: at,
+            committed_until: at,
+            ..Reading::default()
+        };
+        self.readings.entry(place).or_insert(reading);
+    }
+
+    /// A partition is gone with its topic.
+    pub(super) fn delete(&mut self, place: Place, at: i64) {
+        if let Some(reading) = self.readings.get_mut(&place) {
+            if let Some((reader, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
+                self.spans.push(Span { place, reader, from, to: at });
+            }
+            reading.stop_idling(at);
+        }
+    }
+
+    /// A member begins to read.
+    pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
+        if !self.began {
+            self.began = true;
+            for reading in self.readings.values_mut() {
+                reading.idle_since = Some(at);
+                (reading.read_until, reading.committed_until) = (at, at);
+            }
+        }
+        let Some(reading) = self.readings.get_mut(&place) else { return };
+        // Who had it may not have noticed yet that it is not theirs any more.
+        if let Some((before, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
+            self.spans.push(Span { place, reader: before, from, to: at });
+        }
+        reading.stop_idling(at);
+        reading.again_ms += (reading.read_until - reading.committed_until).max(0);
+        reading.moves += u32::from(reading.last.is_some_and(|last| last != reader));
+        reading.last = Some(reader);
+        reading.reader = Some((reader, at));
+    }
+
+    /// A member stops reading; `committed` is up to when it has committed what it read, and `read` up to when it did.
+    pub(super) fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64, at: i64) {
+        let Some(reading) = self.readings.get_mut(&place) else { return };
+        let Some((current, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
+        if self.keeps_spans {
+            self.spans.push(Span { place, reader: current, from, to: at });
+        }
+        reading.reader = None;
+        reading.idle_since = Some(at);
+        reading.read_until = read.max(from);
+        reading.committed_until = committed.clamp(reading.committed_until.min(read), reading.read_until);
+    }
+
+    /// Counts what nobody reads up to the end.
+    pub(super) fn close(&mut self, at: i64) {
+        for (place, reading) in &mut self.readings {
+            reading.stop_idling(at);
+            if let Some((reader, from)) = reading.reader.filter(|_| self.keeps_spans) {
+                self.spans.push(Span { place: *place, reader, from, to: -1 });
+            }
+        }
+        self.spans.sort_unstable_by_key(|span| (span.place, span.from));
+    }
+}
+
+impl Reading {
+    fn stop_idling(&mut self, at: i64) {
+        if let Some(since) = self.idle_since.take() {
+            self.idle_ms += at - since;
+            self.longest_ms = self.longest_ms.max(at - since);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The clock of a play: what comes next, whom it concerns, and when nothing moves any more.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::super::consumer::Place;
+use super::super::java_map::Name;
+use super::super::{classic, consumer};
+use super::client::{Answer, Asked, Client, Said};
+use super::ledger::{Ledger, Reader};
+use super::script::{Action, Generation, Message, Protocol, Script, Timeline};
+use crate::{Error, Result};
+
+/// For so long a play goes on after the script's last word, at most: the longest session, and a rebalance.
+const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
+/// So many things a client may happen at one instant before it is clear that there is no end of it.
+const AT_ONCE: usize = 1_000;
+
+/// What a client does when its time comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Todo {
+    /// The script's next word.
+    Script,
+    Heartbeat(Reader, u64),
+    /// A client looks at the cluster's topics.
+    Metadata(Reader, u32),
+    Resume(Reader, u32),
+    /// A client polls, and has something to do then.
+    Poll(Reader, u32),
+    /// An answer has come.
+    Arrive,
+    /// A client has not polled for `max.poll.interval.ms`.
+    PollLimit(Reader, u32),
+}
+
+/// The coordinator of either protocol.
+pub(super) enum Coordinator {
+    Classic(Box<classic::Group<Said, Arc<[Place]>>>),
+    Consumer(Box<consumer::Group>),
+}
+
+pub(super) struct World {
+    pub now: i64,
+    pub coordinator: Option<Coordinator>,
+    pub clients: Vec<Client>,
+    pub names: Vec<Name>,
+    pub topics: Vec<(Name, Option<u32>)>,
+    pub ledger: Ledger,
+    pub generations: Vec<Generation>,
+    pub failures: Vec<(i64, Reader, super::super::Code)>,
+    pub commits: Vec<(i64, Reader, super::super::Code)>,
+    pub by_id: HashMap<Name, Reader>,
+    messages: Option<Vec<Message>>,
+    queue: BinaryHeap<Reverse<(i64, u64, Todo)>>,
+    actions: VecDeque<(i64, Action)>,
+    until: Option<i64>,
+    /// What was asked by whom, by the tag of the request.
+    asked: HashMap<u32, (Reader, u32, Asked)>,
+    answers: VecDeque<(Reader, u32, Asked, Answer)>,
+    /// Answers that are on their way: all take as long.
+    on_the_way: VecDeque<(Reader, u32, Asked, Answer)>,
+    latency_ms: i64,
+    /// How many things were put off so far, by which they are told apart.
+    pub numbered: u64,
+    tags: u32,
+}
+
+impl World {
+    pub(super) fn new(script: Script) -> Self {
+        let coordinator = match script.protocol {
+            Protocol::Classic(config) => Coordinator::Classic(Box::new(classic::Group::new(config))),
+            Protocol::Consumer(config) => Coordinator::Consumer(Box::new(consumer::Group::new(config))),
+        };
+        let mut ledger = Ledger::new(script.keeps_spans);
+        for (topic, (_, count)) in (0..).zip(&script.topics) {
+            for partition in 0..count.unwrap_or(0) {
+                ledger.make((topic, partition.cast_signed()), 0);
+            }
+        }
+        let mut world = Self {
+            now: 0,
+            coordinator: Some(coordinator),
+            clients: vec![Client::new(); script.clients.len()],
+            names: script.clients,
+            topics: script.topics,
+            ledger,
+            generations: Vec::new(),
+            failures: Vec::new(),
+            commits: Vec::new(),
+            by_id: HashMap::new(),
+            messages: script.keeps_messages.then(Vec::new),
+            queue: BinaryHeap::new(),
+            actions: script.actions.into(),
+            until: script.until,
+            asked: HashMap::new(),
+            answers: VecDeque::new(),
+            on_the_way: VecDeque::new(),
+            latency_ms: script.latency_ms,
+            numbered: 0,
+            tags: 0,
+        };
+        for place in 0..world.actions.len() {
+            let at = world.actions[place].0;
+            world.later(at, Todo::Script);
+        }
+        world
+    }
+
+    pub(super) fn play(mut self) -> Result<Timeline> {
+        self.tell_topics()?;
+        let last = self.actions.back().map_or(0, |(at, _)| *at);
+        let limit = self.until.unwrap_or(last + AT_MOST_AFTER_MS);
+        let mut at_once = 0;
+        let settled = loop {
+            let queued = self.queue.peek().map(|Reverse((at, _, _))| *at);
+            let deadline = self.deadline();
+            let next = match (queued, deadline) {
+                (Some(queued), Some(deadline)) => queued.min(deadline),
+                (Some(at), None) | (None, Some(at)) => at,
+                (None, None) => break self.is_quiet(),
+            };
+            if next > self.now {
+                at_once = 0;
+                let settled = self.actions.is_empty() && self.is_quiet();
+                if next > limit || settled && self.until.is_none() {
+                    break settled;
+                }
+            }
+            at_once += 1;
+            if at_once > AT_ONCE * (self.clients.len() + 1) {
+                return Err(Error::Group(format!("the group does not settle at {next} ms")));
+            }
+            self.now = next;
+            if deadline.is_some_and(|deadline| deadline <= next) {
+                self.tick()?;
+            } else if let Some(Reverse((_, _, todo))) = self.queue.pop() {
+                self.act(todo)?;
+            }
+            self.hand_out()?;
+        };
+        let ended = self.until.unwrap_or(self.now).max(self.now);
+        self.ledger.close(ended);
+        Ok(Timeline {
+            generations: self.generations,
+            ledger: self.ledger,
+            failures: self.failures,
+            commits: self.commits,
+            messages: self.messages.unwrap_or_default(),
+            ended,
+            settled,
+            topics: self.topics,
+        })
+    }
+
+    pub(super) fn later(&mut self, at: i64, todo: Todo) {
+        self.queue.push(Reverse((at, self.numbered, todo)));
+        self.numbered += 1;
+    }
+
+    fn deadline(&mut self) -> Option<i64> {
+        match self.coordinator.as_mut()? {
+            Coordinator::Classic(group) => group.deadline(),
+            Coordinator::Consumer(group) => group.deadline(),
+        }
+    }
+
+    /// The coordinator's own time comes.
+    fn tick(&mut self) -> Result<()> {
+        match self.coordinator {
+            Some(Coordinator::Classic(_)) => {
+                self.step_classic(classic::Request::Wait, None);
+                Ok(())
+            }
+            _ => self.step_consumer(consumer::Request::Wait, None),
+        }
+    }
+
+    fn act(&mut self, todo: Todo) -> Result<()> {
+        match todo {
+            Todo::Script => match self.actions.pop_front() {
+                Some((_, action)) => self.follow(action),
+                None => Ok(()),
+            },
+            Todo::Heartbeat(reader, beat) => {
+                let client = &self.clients[reader as usize];
+                if client.alive && client.beat == beat { self.beat(reader) } else { Ok(()) }
+            }
+            Todo::Metadata(reader, start) => {
+                self.look(reader, start);
+                Ok(())
+            }
+            Todo::Resume(reader, start) => {
+                let client = &mut self.clients[reader as usize];
+                if !client.alive || client.start != start || client.stalled_until > self.now {
+                    return Ok(());
+                }
+                client.stalled_since = None;
+                client.commits_since = self.now;
+                self.resume(reader)
+            }
+            Todo::Poll(reader, start) => {
+                let client = &self.clients[reader as usize];
+                let polls = client.alive && client.start == start && client.stalled_since.is_none();
+                if polls { self.resume(reader) } else { Ok(()) }
+            }
+            Todo::Arrive => {
+                self.answers.extend(self.on_the_way.pop_front());
+                Ok(())
+            }
+            Todo::PollLimit(reader, start) => {
+                let client = &self.clients[reader as usize];
+                let polls = client.stalled_since.is_none();
+                if !client.alive || client.start != start || polls { Ok(()) } else { self.give_up(reader) }
+            }
+        }
+    }
+
+    /// A word of the script.
+    fn follow(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::Join(reader, config, topics) => {
+                let client = &mut self.clients[reader as usize];
+                let start = client.start + 1;
+                *client = Client { start, since: self.now, alive: true, ..Client::new() };
+                client.commits_since = self.now;
+                client.topics = topics.into();
+                client.seen = vec![None; self.topics.len()];
+                let age_ms = config.metadata_max_age_ms;
+                client.config = Some(config);
+                self.refresh(reader);
+                self.later(self.now + age_ms, Todo::Metadata(reader, start));
+                self.begin(reader)
+            }
+            Action::Leave(reader, says_so) => self.close(reader, says_so),
+            Action::Crash(reader) => {
+                let committed = self.clients[reader as usize].committed_by(self.now);
+                self.drop_all(reader, self.now, committed);
+                self.clients[reader as usize].alive = false;
+                Ok(())
+            }
+            Action::Stall(reader, for_ms) => {
+                let (now, client) = (self.now, &mut self.clients[reader as usize]);
+                client.stalled_since = Some(now);
+                client.stalled_until = now + for_ms;
+                let (start, limit) = (
+                    client.start,
+                    client.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms),
+                );
+                if for_ms > limit {
+                    self.later(now + limit, Todo::PollLimit(reader, start));
+                }
+                self.later(now + for_ms, Todo::Resume(reader, start));
+                Ok(())
+            }
+            Action::Subscribe(reader, topics) => {
+                self.clients[reader as usize].topics = topics.into();
+                self.refresh(reader);
+                self.subscribe(reader)
+            }
+            Action::Topic(topic, count) => {
+                let before = self.topics[topic as usize].1.unwrap_or(0);
+                self.topics[topic as usize].1 = count;
+                for partition in before..count.unwrap_or(0) {
+                    self.ledger.make((topic, partition.cast_signed()), self.now);
+                }
+                for partition in count.unwrap_or(0)..before {
+                    self.ledger.delete((topic, partition.cast_signed()), self.now);
+                }
+                self.tell_topics()
+            }
+            Action::Move => match self.coordinator {
+                Some(Coordinator::Classic(_)) => {
+                    self.step_classic(classic::Request::Move, None);
+                    Ok(())
+                }
+                _ => self.step_consumer(consumer::Request::Move, None),
+            },
+            Action::Commit(reader, generation) => self.commit(reader, generation),
+        }
+    }
+
+    /// A broker knows at once when the topics have changed.
+    fn tell_topics(&mut self) -> Result<()> {
+        match self.coordinator {
+            Some(Coordinator::Consumer(_)) => {
+                self.step_consumer(consumer::Request::Topics(self.topics.clone()), None)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of a new request of a client's, under which its answer comes.
+    pub(super) fn ask(&mut self, asks: Option<(Reader, Asked)>) -> u32 {
+        self.tags = self.tags.wrapping_add(1);
+        if let Some((reader, asked)) = asks {
+            let start = self.clients[reader as usize].start;
+            self.asked.insert(self.tags, (reader, start, asked));
+        }
+        self.tags
+    }
+
+    pub(super) fn answered(&mut self, tag: u32, answer: Answer) {
+        let Some((reader, start, asked)) = self.asked.remove(&tag) else { return };
+        if self.latency_ms > 0 && answer.takes_time() {
+            self.on_the_way.push_back((reader, start, asked, answer));
+            self.later(self.now + self.latency_ms, Todo::Arrive);
+        } else {
+            self.answers.push_back((reader, start, asked, answer));
+        }
+    }
+
+    /// A client does at its next poll what it has found out it must.
+    pub(super) fn poll_later(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let (at, start) = (client.next_poll(reader, self.now), client.start);
+        self.later(at, Todo::Poll(reader, start));
+    }
+
+    /// Gives every answer to who asked, and those that they ask then.
+    fn hand_out(&mut self) -> Result<()> {
+        let mut given = 0;
+        while let Some((reader, start, asked, answer)) = self.answers.pop_front() {
+            given += 1;
+            if given > AT_ONCE * (self.clients.len() + 1) {
+                return Err(Error::Group(format!("the group does not settle at {} ms", self.now)));
+            }
+            self.note(reader, asked, &answer);
+            let client = &mut self.clients[reader as usize];
+            let awaited = matches!(asked, Asked::Commit) || client.alive && client.start == start;
+            if !awaited {
+                continue;
+            }
+            if client.stalled_since.is_some() && asked != Asked::Commit && !matches!(asked, Asked::Heartbeat)
+            {
+                client.inbox.push((asked, answer));
+                continue;
+            }
+            self.take(reader, asked, answer)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn take(&mut self, reader: Reader, asked: Asked, answer: Answer) -> Result<()> {
+        match answer {
+            Answer::Classic(answer) => self.take_classic(reader, asked, answer),
+            Answer::Consumer(effect) => self.take_consumer(reader, asked, effect),
+        }
+    }
+
+    fn note(&mut self, reader: Reader, asked: Asked, answer: &Answer) {
+        let Some(messages) = &mut self.messages else { return };
+        let client = &self.clients[reader as usize];
+        let mut message = Message {
+            at: self.now,
+            client: reader,
+            request: asked.name(),
+            code: super::super::Code::None,
+            generation: client.generation,
+            member: Arc::clone(&client.id),
+            leader: None,
+            members: 0,
+        };
+        match answer {
+            Answer::Classic(classic::Answer::Joined(joined)) => {
+                message.code = joined.code;
+                message.generation = joined.generation;
+                message.member = Arc::clone(&joined.member);
+                message.leader.clone_from(&joined.leader);
+                message.members = joined.members.len();
+            }
+            Answer::Classic(
+                classic::Answer::Synced { code, .. }
+                | classic::Answer::Left(code, _)
+                | classic::Answer::Done(code),
+            ) => message.code = *code,
+            Answer::Consumer(effect) => {
+                message.request = "ConsumerGroupHeartbeat";
+                message.code = effect.code;
+                message.generation = effect.epoch;
+            }
+        }
+        messages.push(message);
+    }
+
+    /// A client looks at the topics, and comes back to it later.
+    fn look(&mut self, reader: Reader, start: u32) {
+        let client = &self.clients[reader as usize];
+        if !client.alive || client.start != start {
+            return;
+        }
+        let age_ms = client.config.as_ref().map_or(0, |config| config.metadata_max_age_ms);
+        self.later(self.now + age_ms.max(1), Todo::Metadata(reader, start));
+        let before = std::mem::take(&mut self.clients[reader as usize].seen);
+        self.refresh(reader);
+        self.changed_topics(reader, &before);
+    }
+
+    pub(super) fn refresh(&mut self, reader: Reader) {
+        self.clients[reader as usize].seen = self.topics.iter().map(|(_, count)| *count).collect();
+    }
+
+    /// Takes all partitions from a client, which read them up to a time and has committed them up to another.
+    pub(super) fn drop_all(&mut self, reader: Reader, read: i64, committed: i64) {
+        for place in std::mem::take(&mut self.clients[reader as usize].reading) {
+            self.ledger.release(place, reader, read, committed, self.now);
+        }
+    }
+
+    /// Up to when a client reads: while it stalls, up to when it began to.
+    pub(super) fn read_by(&self, reader: Reader) -> i64 {
+        self.clients[reader as usize].stalled_since.unwrap_or(self.now)
+    }
+
+    /// Ends a client with an error that its application sees.
+    pub(super) fn fail(&mut self, reader: Reader, code: super::super::Code) {
+        let (read, client) = (self.read_by(reader), &self.clients[reader as usize]);
+        let committed = client.committed_by(read);
+        self.drop_all(reader, read, committed);
+        self.clients[reader as usize].alive = false;
+        self.failures.push((self.now, reader, code));
+    }
+
+    /// The clients behind member ids, in a sentence about them.
+    pub(super) fn named(&self, reason: &str) -> String {
+        let word = |word: &str| match self.by_id.get(word.trim_end_matches(',')) {
+            Some(&reader) => word.replace(word.trim_end_matches(','), &self.names[reader as usize]),
+            None => word.to_owned(),
+        };
+        reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether nothing will change any more by itself.
+    fn is_quiet(&self) -> bool {
+        let busy = |client: &Client| {
+            client.alive
+                && (client.joining
+                    || client.rejoin
+                    || client.stalled_since.is_some()
+                    || !client.inbox.is_empty())
+        };
+        self.on_the_way.is_empty()
+            && !self.clients.iter().any(busy)
+            && match &self.coordinator {
+                Some(Coordinator::Classic(group)) => self.classic_is_quiet(group),
+                Some(Coordinator::Consumer(group)) => self.consumer_is_quiet(group),
+                None => true,
+            }
+    }
+}

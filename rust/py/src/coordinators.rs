@@ -1,0 +1,399 @@
+//! The coordinators of groups: each a value, with one function that says what becomes of it.
+
+use std::sync::Arc;
+
+use partwright_core::group::{classic, consumer};
+use pyo3::prelude::*;
+
+use crate::error::{BoundaryError, detached};
+
+/// The coordinator's settings for groups of the classic protocol.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenClassicConfig {
+    initial_rebalance_delay_ms: i64,
+    min_session_timeout_ms: i64,
+    max_session_timeout_ms: i64,
+    max_size: usize,
+}
+
+impl From<GivenClassicConfig> for classic::Config {
+    fn from(given: GivenClassicConfig) -> Self {
+        let GivenClassicConfig {
+            initial_rebalance_delay_ms,
+            min_session_timeout_ms,
+            max_session_timeout_ms,
+            max_size,
+        } = given;
+        Self { initial_rebalance_delay_ms, min_session_timeout_ms, max_session_timeout_ms, max_size }
+    }
+}
+
+/// Who asks, as Python gives it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenSender {
+    member: String,
+    generation: i32,
+    instance_id: Option<String>,
+}
+
+impl From<GivenSender> for classic::Sender {
+    fn from(given: GivenSender) -> Self {
+        Self { member: given.member.into(), generation: given.generation, instance: given.instance_id }
+    }
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenJoin {
+    member: String,
+    new_id: String,
+    instance_id: Option<String>,
+    session_timeout_ms: i64,
+    rebalance_timeout_ms: i64,
+    protocols: Vec<(String, String)>,
+    requires_id: bool,
+    skips_assignment: bool,
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenSync {
+    sender: GivenSender,
+    protocol: Option<String>,
+    assignments: Vec<(String, String)>,
+}
+
+/// A request as Python gives it: an object with one field, by which it is known.
+#[derive(FromPyObject)]
+pub(crate) enum GivenRequest {
+    Join {
+        #[pyo3(item)]
+        join: GivenJoin,
+    },
+    Sync {
+        #[pyo3(item)]
+        sync: GivenSync,
+    },
+    Heartbeat {
+        #[pyo3(item)]
+        heartbeat: GivenSender,
+    },
+    Leave {
+        #[pyo3(item)]
+        leave: Vec<(String, Option<String>)>,
+    },
+    Commit {
+        #[pyo3(item)]
+        commit: GivenSender,
+    },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Move {
+        #[pyo3(item("move"))]
+        moves: bool,
+    },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Wait {
+        #[pyo3(item)]
+        wait: bool,
+    },
+}
+
+impl From<GivenRequest> for classic::Request<String, String> {
+    fn from(given: GivenRequest) -> Self {
+        match given {
+            GivenRequest::Join { join } => Self::Join(classic::Join {
+                member: join.member.into(),
+                new_id: join.new_id.into(),
+                instance: join.instance_id,
+                session_timeout_ms: join.session_timeout_ms,
+                rebalance_timeout_ms: join.rebalance_timeout_ms,
+                protocols: join.protocols.into(),
+                requires_id: join.requires_id,
+                skips_assignment: join.skips_assignment,
+                reason: String::new(),
+            }),
+            GivenRequest::Sync { sync } => Self::Sync {
+                sender: sync.sender.into(),
+                protocol: sync.protocol,
+                assignments: sync.assignments.into_iter().map(|(id, said)| (id.into(), said)).collect(),
+            },
+            GivenRequest::Heartbeat { heartbeat } => Self::Heartbeat(heartbeat.into()),
+            GivenRequest::Leave { leave } => {
+                Self::Leave(leave.into_iter().map(|(id, instance)| (id.into(), instance)).collect())
+            }
+            GivenRequest::Commit { commit } => Self::Commit(commit.into()),
+            GivenRequest::Move { .. } => Self::Move,
+            GivenRequest::Wait { .. } => Self::Wait,
+        }
+    }
+}
+
+/// What an answer has, of any request: what another one's has is null.
+#[derive(IntoPyObject, Default)]
+pub(crate) struct ClassicAnswer {
+    at_ms: i64,
+    tag: u32,
+    error: &'static str,
+    generation: Option<i32>,
+    protocol: Option<String>,
+    leader: Option<String>,
+    member: Option<String>,
+    skip_assignment: Option<bool>,
+    members: Option<Vec<(String, Option<String>, String)>>,
+    assignment: Option<String>,
+    errors: Option<Vec<&'static str>>,
+}
+
+impl From<classic::Effect<String, String>> for ClassicAnswer {
+    fn from(effect: classic::Effect<String, String>) -> Self {
+        let answer = Self { at_ms: effect.at, tag: effect.tag, ..Self::default() };
+        match effect.answer {
+            classic::Answer::Joined(joined) => Self {
+                error: joined.code.name(),
+                generation: Some(joined.generation),
+                protocol: joined.protocol,
+                leader: joined.leader.map(text),
+                member: Some(text(joined.member)),
+                skip_assignment: Some(joined.skip_assignment),
+                members: Some(
+                    joined
+                        .members
+                        .into_iter()
+                        .map(|(id, instance, said)| (text(id), instance, said))
+                        .collect(),
+                ),
+                ..answer
+            },
+            classic::Answer::Synced { code, protocol, assignment } => {
+                Self { error: code.name(), protocol, assignment, ..answer }
+            }
+            classic::Answer::Left(code, codes) => Self {
+                error: code.name(),
+                errors: Some(codes.into_iter().map(|code| code.name()).collect()),
+                ..answer
+            },
+            classic::Answer::Done(code) => Self { error: code.name(), ..answer },
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "what the core gives away is owned")]
+fn text(name: Arc<str>) -> String {
+    (*name).to_owned()
+}
+
+/// What a group is, between two events.
+#[derive(IntoPyObject)]
+pub(crate) struct ClassicState {
+    state: Option<&'static str>,
+    generation: i32,
+    protocol: Option<String>,
+    leader: Option<String>,
+    members: Vec<String>,
+    pending: usize,
+}
+
+/// A group of the classic protocol.
+#[pyclass(frozen, module = "partwright._core")]
+pub(crate) struct ClassicGroup(classic::Group<String, String>);
+
+#[pymethods]
+impl ClassicGroup {
+    /// A group that nobody has joined yet.
+    #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a dict is owned")]
+    fn new(config: GivenClassicConfig) -> Self {
+        Self(classic::Group::new(config.into()))
+    }
+
+    /// The group after an event, and what was answered meanwhile.
+    fn step(&self, at_ms: i64, tag: u32, request: GivenRequest) -> (Self, Vec<ClassicAnswer>) {
+        let event = classic::Event { at: at_ms, tag, request: request.into() };
+        let (group, effects) = self.0.clone().step(event);
+        (Self(group), effects.into_iter().map(Into::into).collect())
+    }
+
+    /// What the group is now.
+    fn state(&self) -> ClassicState {
+        ClassicState {
+            state: self.0.exists().then(|| self.0.phase().name()),
+            generation: self.0.generation(),
+            protocol: self.0.protocol().map(str::to_owned),
+            leader: self.0.leader().map(|leader| leader.to_string()),
+            members: self.0.members().into_iter().map(text).collect(),
+            pending: self.0.pending(),
+        }
+    }
+}
+
+/// The coordinator's settings for groups of KIP-848's protocol.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenConsumerConfig {
+    session_timeout_ms: i64,
+    heartbeat_interval_ms: i64,
+    assignment_interval_ms: i64,
+    max_size: usize,
+    assignors: Vec<String>,
+}
+
+impl From<GivenConsumerConfig> for consumer::Config {
+    fn from(given: GivenConsumerConfig) -> Self {
+        let GivenConsumerConfig {
+            session_timeout_ms,
+            heartbeat_interval_ms,
+            assignment_interval_ms,
+            max_size,
+            assignors,
+        } = given;
+        Self { session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, max_size, assignors }
+    }
+}
+
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenHeartbeat {
+    member: String,
+    epoch: i32,
+    instance_id: Option<String>,
+    rebalance_timeout_ms: Option<i64>,
+    topics: Option<Vec<u32>>,
+    assignor: Option<String>,
+    owned: Option<Vec<consumer::Place>>,
+}
+
+/// A request as Python gives it: an object with one field, by which it is known.
+#[derive(FromPyObject)]
+pub(crate) enum GivenConsumerRequest {
+    Heartbeat {
+        #[pyo3(item)]
+        heartbeat: GivenHeartbeat,
+    },
+    Commit {
+        #[pyo3(item)]
+        commit: (String, i32, Option<consumer::Place>),
+    },
+    Topics {
+        #[pyo3(item)]
+        topics: Vec<(String, Option<u32>)>,
+    },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Move {
+        #[pyo3(item("move"))]
+        moves: bool,
+    },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Wait {
+        #[pyo3(item)]
+        wait: bool,
+    },
+}
+
+impl From<GivenConsumerRequest> for consumer::Request {
+    fn from(given: GivenConsumerRequest) -> Self {
+        match given {
+            GivenConsumerRequest::Heartbeat { heartbeat } => Self::Heartbeat(consumer::Heartbeat {
+                member: heartbeat.member.into(),
+                epoch: heartbeat.epoch,
+                instance: heartbeat.instance_id,
+                rebalance_timeout_ms: heartbeat.rebalance_timeout_ms,
+                topics: heartbeat.topics,
+                assignor: heartbeat.assignor,
+                owned: heartbeat.owned,
+            }),
+            GivenConsumerRequest::Commit { commit: (member, epoch, place) } => {
+                Self::Commit(member.into(), epoch, place)
+            }
+            GivenConsumerRequest::Topics { topics } => {
+                Self::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())
+            }
+            GivenConsumerRequest::Move { .. } => Self::Move,
+            GivenConsumerRequest::Wait { .. } => Self::Wait,
+        }
+    }
+}
+
+#[derive(IntoPyObject)]
+pub(crate) struct ConsumerAnswer {
+    at_ms: i64,
+    tag: u32,
+    error: &'static str,
+    epoch: i32,
+    assignment: Option<Vec<consumer::Place>>,
+}
+
+impl From<consumer::Effect> for ConsumerAnswer {
+    fn from(effect: consumer::Effect) -> Self {
+        let consumer::Effect { at, tag, code, epoch, assignment } = effect;
+        Self { at_ms: at, tag, error: code.name(), epoch, assignment }
+    }
+}
+
+#[derive(IntoPyObject)]
+pub(crate) struct ConsumerMember {
+    id: String,
+    epoch: i32,
+    previous_epoch: i32,
+    state: &'static str,
+    assigned: Vec<consumer::Place>,
+    revoking: Vec<consumer::Place>,
+    target: Vec<consumer::Place>,
+}
+
+#[derive(IntoPyObject)]
+pub(crate) struct ConsumerState {
+    state: Option<&'static str>,
+    epoch: i32,
+    assignment_epoch: i32,
+    members: Vec<ConsumerMember>,
+}
+
+/// A group of KIP-848's protocol.
+#[pyclass(frozen, module = "partwright._core")]
+pub(crate) struct ConsumerGroup(consumer::Group);
+
+#[pymethods]
+impl ConsumerGroup {
+    /// A group that nobody has joined yet.
+    #[new]
+    fn new(config: GivenConsumerConfig) -> PyResult<Self> {
+        for assignor in &config.assignors {
+            consumer::check_assignor(assignor).map_err(BoundaryError::from)?;
+        }
+        Ok(Self(consumer::Group::new(config.into())))
+    }
+
+    /// The group after an event, and what was answered meanwhile.
+    fn step(
+        &self,
+        py: Python<'_>,
+        at_ms: i64,
+        tag: u32,
+        request: GivenConsumerRequest,
+    ) -> Result<(Self, Vec<ConsumerAnswer>), BoundaryError> {
+        let event = consumer::Event { at: at_ms, tag, request: request.into() };
+        let (group, effects) = detached(py, || self.0.clone().step(event))?;
+        Ok((Self(group), effects.into_iter().map(Into::into).collect()))
+    }
+
+    /// What the group is now.
+    fn state(&self) -> ConsumerState {
+        let member = |(id, member): (&Arc<str>, &consumer::Member)| ConsumerMember {
+            id: id.to_string(),
+            epoch: member.epoch,
+            previous_epoch: member.previous_epoch,
+            state: member.state.name(),
+            assigned: member.assigned.keys().copied().collect(),
+            revoking: member.revoking.keys().copied().collect(),
+            target: self.0.target(id).to_vec(),
+        };
+        ConsumerState {
+            state: self.0.exists().then(|| self.0.state()),
+            epoch: self.0.epoch(),
+            assignment_epoch: self.0.assignment_epoch(),
+            members: self.0.members().iter().map(member).collect(),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Plays of groups: a script in, a timeline out.
+
+use partwright_core::assignors::Assignor;
+use partwright_core::group::consumer::{self, Place};
+use partwright_core::group::play::{self, Action, Consumer, Protocol, Reader, Script};
+use pyo3::prelude::*;
+
+use crate::coordinators::{GivenClassicConfig, GivenConsumerConfig};
+use crate::error::{BoundaryError, detached};
+
+/// The protocol with its coordinator's settings.
+#[derive(FromPyObject)]
+enum GivenProtocol {
+    Classic {
+        #[pyo3(item)]
+        classic: GivenClassicConfig,
+    },
+    Consumer {
+        #[pyo3(item)]
+        consumer: GivenConsumerConfig,
+    },
+}
+
+/// How a consumer is configured, by the names of the core.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct GivenConsumer {
+    instance_id: Option<String>,
+    member_id: Option<String>,
+    session_timeout_ms: i64,
+    heartbeat_interval_ms: i64,
+    max_poll_interval_ms: i64,
+    auto_commit_interval_ms: Option<i64>,
+    poll_ms: i64,
+    metadata_max_age_ms: i64,
+    assignors: Vec<String>,
+    remote_assignor: Option<String>,
+}
+
+impl TryFrom<GivenConsumer> for Consumer {
+    type Error = partwright_core::Error;
+
+    fn try_from(given: GivenConsumer) -> Result<Self, Self::Error> {
+        if let Some(name) = &given.remote_assignor {
+            consumer::check_assignor(name)?;
+        }
+        let assignors: Result<Vec<Assignor>, _> = given.assignors.iter().map(|name| name.parse()).collect();
+        Ok(Self {
+            instance: given.instance_id,
+            id: given.member_id.map(Into::into),
+            session_timeout_ms: given.session_timeout_ms,
+            heartbeat_interval_ms: given.heartbeat_interval_ms,
+            max_poll_interval_ms: given.max_poll_interval_ms,
+            auto_commit_interval_ms: given.auto_commit_interval_ms,
+            poll_ms: given.poll_ms,
+            metadata_max_age_ms: given.metadata_max_age_ms,
+            assignors: assignors?.into(),
+            remote_assignor: given.remote_assignor,
+        })
+    }
+}
+
+/// What happens, as Python gives it: an object with one field, by which it is known.
+#[derive(FromPyObject)]
+enum GivenAction {
+    Join {
+        #[pyo3(item)]
+        join: (Reader, GivenConsumer, Vec<u32>),
+    },
+    Leave {
+        #[pyo3(item)]
+        leave: (Reader, Option<bool>),
+    },
+    Crash {
+        #[pyo3(item)]
+        crash: Reader,
+    },
+    Stall {
+        #[pyo3(item)]
+        stall: (Reader, i64),
+    },
+    Subscribe {
+        #[pyo3(item)]
+        subscribe: (Reader, Vec<u32>),
+    },
+    Topic {
+        #[pyo3(item)]
+        topic: (u32, Option<u32>),
+    },
+    Commit {
+        #[pyo3(item)]
+        commit: (Reader, Option<i32>),
+    },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Move {
+        #[pyo3(item("move"))]
+        moves: bool,
+    },
+}
+
+impl TryFrom<GivenAction> for Action {
+    type Error = partwright_core::Error;
+
+    fn try_from(given: GivenAction) -> Result<Self, Self::Error> {
+        Ok(match given {
+            GivenAction::Join { join: (reader, config, topics) } => {
+                Self::Join(reader, Box::new(config.try_into()?), topics)
+            }
+            GivenAction::Leave { leave: (reader, says_so) } => Self::Leave(reader, says_so),
+            GivenAction::Crash { crash } => Self::Crash(crash),
+            GivenAction::Stall { stall: (reader, for_ms) } => Self::Stall(reader, for_ms),
+            GivenAction::Subscribe { subscribe: (reader, topics) } => Self::Subscribe(reader, topics),
+            GivenAction::Topic { topic: (topic, count) } => Self::Topic(topic, count),
+            GivenAction::Commit { commit: (reader, generation) } => Self::Commit(reader, generation),
+            GivenAction::Move { .. } => Self::Move,
+        })
+    }
+}
+
+/// A script as Python gives it; its wrapper has checked that clients and topics are there, and that times run on.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GivenScript {
+    protocol: GivenProtocol,
+    topics: Vec<(String, Option<u32>)>,
+    clients: Vec<String>,
+    actions: Vec<(i64, GivenAction)>,
+    latency_ms: i64,
+    until_ms: Option<i64>,
+    spans: bool,
+    messages: bool,
+}
+
+impl TryFrom<GivenScript> for Script {
+    type Error = partwright_core::Error;
+
+    fn try_from(given: GivenScript) -> Result<Self, Self::Error> {
+        let action = |(at, action): (i64, GivenAction)| Ok((at, action.try_into()?));
+        Ok(Self {
+            protocol: match given.protocol {
+                GivenProtocol::Classic { classic } => Protocol::Classic(classic.into()),
+                GivenProtocol::Consumer { consumer } => Protocol::Consumer(consumer.into()),
+            },
+            topics: given.topics.into_iter().map(|(name, count)| (name.into(), count)).collect(),
+            clients: given.clients.into_iter().map(Into::into).collect(),
+            actions: given.actions.into_iter().map(action).collect::<Result<_, Self::Error>>()?,
+            latency_ms: given.latency_ms,
+            until: given.until_ms,
+            keeps_spans: given.spans,
+            keeps_messages: given.messages,
+        })
+    }
+}
+
+/// A generation without its assignment.
+#[derive(IntoPyObject)]
+pub(crate) struct Generation {
+    generation: i32,
+    at_ms: i64,
+    why: String,
+    leader: Option<Reader>,
+    protocol: Option<String>,
+}
+
+/// An answer that a member got.
+#[derive(IntoPyObject)]
+pub(crate) struct Message {
+    at_ms: i64,
+    member: Reader,
+    request: &'static str,
+    error: &'static str,
+    generation: i32,
+    member_id: String,
+    leader_id: Option<String>,
+    members: usize,
+}
+
+/// By topic and partition: idle, longest idle, moves, read again.
+type Reading = (Place, i64, i64, u32, i64);
+
+/// What a play came to.
+#[pyclass(frozen, module = "partwright._core")]
+pub(crate) struct Timeline(play::Timeline);
+
+#[pymethods]
+impl Timeline {
+    /// The generations in order, without their assignments.
+    fn generations(&self) -> Vec<Generation> {
+        let generation = |generation: &play::Generation| Generation {
+            generation: generation.number,
+            at_ms: generation.at,
+            why: generation.why.clone(),
+            leader: generation.leader,
+            protocol: generation.protocol.clone(),
+        };
+        self.0.generations.iter().map(generation).collect()
+    }
+
+    /// Who is to read what in a generation, by its place in the list of them.
+    fn assignment(&self, place: usize) -> Vec<(Reader, Vec<Place>)> {
+        let found = self.0.generations.get(place).map(|generation| generation.assignment.as_slice());
+        found.unwrap_or_default().iter().map(|(reader, list)| (*reader, list.to_vec())).collect()
+    }
+
+    /// What became of each partition.
+    fn readings(&self) -> Vec<Reading> {
+        let reading = |(place, reading): (&Place, &play::Reading)| {
+            (*place, reading.idle_ms, reading.longest_ms, reading.moves, reading.again_ms)
+        };
+        self.0.ledger.readings().iter().map(reading).collect()
+    }
+
+    /// The spans in which members read partitions: place, member, from, to (-1 where it still does).
+    fn spans(&self) -> Vec<(Place, Reader, i64, i64)> {
+        self.0.ledger.spans.iter().map(|span| (span.place, span.reader, span.from, span.to)).collect()
+    }
+
+    /// Members that ended with an error, and commits that the script asked for.
+    fn failures(&self) -> Vec<(i64, Reader, &'static str)> {
+        self.0.failures.iter().map(|(at, reader, code)| (*at, *reader, code.name())).collect()
+    }
+
+    /// Commits that the script asked for, and what became of them.
+    fn commits(&self) -> Vec<(i64, Reader, &'static str)> {
+        self.0.commits.iter().map(|(at, reader, code)| (*at, *reader, code.name())).collect()
+    }
+
+    /// The requests and answers, where they were kept.
+    fn messages(&self) -> Vec<Message> {
+        let message = |message: &play::Message| Message {
+            at_ms: message.at,
+            member: message.client,
+            request: message.request,
+            error: message.code.name(),
+            generation: message.generation,
+            member_id: message.member.to_string(),
+            leader_id: message.leader.as_ref().map(ToString::to_string),
+            members: message.members,
+        };
+        self.0.messages.iter().map(message).collect()
+    }
+
+    /// When it ended, and whether nothing moved any more.
+    fn end(&self) -> (i64, bool) {
+        (self.0.ended, self.0.settled)
+    }
+}
+
+/// Plays a script to its end.
+#[pyfunction]
+pub(crate) fn play_group(py: Python<'_>, script: GivenScript) -> Result<Timeline, BoundaryError> {
+    let script: Script = script.try_into()?;
+    Ok(Timeline(detached(py, || play::play(script))?))
+}
