@@ -54,7 +54,7 @@ from partwright.contract import check_contract, contract
 from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
-    from partwright import batching
+    from partwright import batching, cluster
     from partwright.assignment import assign
     from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.cluster import Cluster
@@ -76,6 +76,7 @@ __all__ = [
     "batching",
     "check_contract",
     "clients",
+    "cluster",
     "contract",
     "coordinator_partition",
     "encode",
@@ -108,8 +109,8 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         from importlib import import_module  # noqa: PLC0415
 
-        if name == "batching":
-            return import_module("partwright.batching")
+        if name in {"batching", "cluster"}:
+            return import_module(f"partwright.{name}")
         if name not in _OF_COLUMNS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = getattr(import_module(_OF_COLUMNS[name]), name)

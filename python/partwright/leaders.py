@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING
 
-from partwright.cluster_parts import Broker  # noqa: TC001 - the example above makes one
+from partwright.cluster.parts import Broker  # noqa: TC001 - the example above makes one
 from partwright.errors import PartwrightError
 from partwright.producer_configs import read_configs  # noqa: F401 - the same
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from partwright.cluster_parts import shown
+from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 
 __all__ = ["LEAST_INT", "LEAST_LONG", "MOST_INT", "MOST_LONG", "optional", "whole"]

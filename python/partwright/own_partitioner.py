@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
-from partwright.cluster_parts import shown
+from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 from partwright.own_code import called, made
 

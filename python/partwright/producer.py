@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from partwright import _core
 from partwright.cluster import Cluster
-from partwright.cluster_parts import listed, shown
+from partwright.cluster.parts import listed, shown
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.hashing import encode
 from partwright.leaders import is_near

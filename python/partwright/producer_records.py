@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._arrow import as_column
-from partwright.cluster_parts import shown
+from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column
 from partwright.hashing import encode

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright.cluster import Cluster
-from partwright.cluster_parts import hex_key, object_fields, shown
+from partwright.cluster.parts import hex_key, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.own_partitioner import is_path
 from partwright.producer import Producer

@@ -183,7 +183,7 @@ def test_imports_are_told_apart() -> None:
             {
                 "assignment.py",
                 "assignor_choice.py",
-                "cluster.py",
+                "cluster/",
                 "group_columns.py",
                 "topic_ids.py",
                 "hashing.py",
@@ -281,13 +281,11 @@ ARROWS: dict[str, set[str]] = {
     "_arrow": {"errors"},
     "hashing": {"_core", "_arrow", "errors"},
     "clients": {"_core", "hashing", "errors"},
-    "cluster_parts": {"errors"},
-    "cluster": {"_core", "cluster_parts", "errors"},
-    "leaders": {"cluster_parts", "errors", "producer_configs"},
+    "cluster": {"_core", "errors"},
+    "leaders": {"cluster", "errors", "producer_configs"},
     "producer": {
         "_core",
         "cluster",
-        "cluster_parts",
         "errors",
         "hashing",
         "leaders",
@@ -300,7 +298,6 @@ ARROWS: dict[str, set[str]] = {
     "producer_records": {
         "_arrow",
         "cluster",
-        "cluster_parts",
         "errors",
         "files",
         "hashing",
@@ -312,13 +309,12 @@ ARROWS: dict[str, set[str]] = {
         "audit",
         "files",
         "cluster",
-        "cluster_parts",
         "errors",
         "hashing",
         "producer_configs",
         "producer_records",
     },
-    "strategy_replay": {"cluster", "cluster_parts", "errors", "own_partitioner", "producer"},
+    "strategy_replay": {"cluster", "errors", "own_partitioner", "producer"},
     "contract": {"errors", "key_columns", "placement", "shown", "skew", "spark"},
     "key_columns": {"_arrow", "errors", "files"},
     "pytest_plugin": {"contract", "errors", "placement", "shown"},
@@ -328,7 +324,7 @@ ARROWS: dict[str, set[str]] = {
     "partition_assignor": set(),
     "own_code": {"errors"},
     "own_assignor": {"errors", "group", "own_code", "partition_assignor"},
-    "own_partitioner": {"cluster", "cluster_parts", "errors", "own_code", "producer_records"},
+    "own_partitioner": {"cluster", "errors", "own_code", "producer_records"},
     "assignment": {"_core", "group", "own_assignor", "threads", "topic_ids", "errors"},
     "comparison": {"assignment", "group", "errors"},
     "grouped": {"assignment", "group", "threads", "errors"},
@@ -348,7 +344,6 @@ ARROWS: dict[str, set[str]] = {
     "placement": {"hashing", "errors", "files", "heavy", "observed", "salting", "shown", "skew"},
     "spark": {
         "cluster",
-        "cluster_parts",
         "assignment",
         "audit",
         "grouped",
@@ -417,7 +412,7 @@ ARROWS: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 # Against the arrows, and only inside of a call: a noun's own door to a live Kafka, whose part knows the noun.
-DOORS = {Import("cluster.py", "partwright.kafka.metadata", "call")}
+DOORS = {Import("cluster/view.py", "partwright.kafka.metadata", "call")}
 
 
 def part(name: str) -> str:

@@ -12,9 +12,9 @@ import statistics
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from partwright.numbers import MOST_INT, MOST_LONG, whole
-from partwright.cluster_parts import listed, object_fields, shown
+from partwright.cluster.parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
+from partwright.numbers import MOST_INT, MOST_LONG, whole
 
 __all__ = ["Latency", "latency_of", "median"]
 

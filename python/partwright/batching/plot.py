@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwright.cluster_parts import shown
+from partwright.cluster.parts import shown
 from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from partwright import _core
 from partwright.batching.latency import latency_of
-from partwright.numbers import LEAST_INT, LEAST_LONG, MOST_INT, MOST_LONG, optional, whole
-from partwright.cluster_parts import hex_key, listed, object_fields, shown
+from partwright.cluster.parts import hex_key, listed, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.hashing import partition_for_key
+from partwright.numbers import LEAST_INT, LEAST_LONG, MOST_INT, MOST_LONG, optional, whole
 from partwright.producer_configs import keys, read_configs, settings_of
 
 if TYPE_CHECKING:

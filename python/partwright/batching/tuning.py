@@ -17,7 +17,7 @@ import pyarrow as pa
 from partwright.batching.plot import Picture, draw
 from partwright.batching.simulation import SUMMARY, compare
 from partwright.cluster import Cluster
-from partwright.cluster_parts import listed, shown
+from partwright.cluster.parts import listed, shown
 from partwright.errors import PartwrightError
 from partwright.producer_configs import read_configs, settings_of
 

@@ -19,7 +19,7 @@ from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # mad
 from pyspark.sql.types import IntegerType
 
 from partwright.cluster import Cluster
-from partwright.cluster_parts import shown
+from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from partwright import _core
-from partwright.cluster_parts import (
+from partwright.cluster.parts import (
     Broker,
     Partition,
     known,
