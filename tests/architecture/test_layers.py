@@ -199,6 +199,7 @@ def test_imports_are_told_apart() -> None:
             {
                 "_arrow.py",
                 "assignment.py",
+                "cluster/placed.py",
                 "group_columns.py",
                 "grouped.py",
                 "own_assignor.py",

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import assignors
 import batching
+import placements
 import strategies
 from answers import golden
 from builds import SHOWN_LINES, CannotAskError, build_go, build_java, build_node, build_python, run
@@ -53,6 +54,8 @@ class Client:
     """By golden file, the program that answers what `strategies.py` asks."""
     batches: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that answers what `batching.py` asks."""
+    placements: Sequence[str] = ()
+    """The golden files of placements and names; `placements.py` knows which program answers what."""
 
 
 CLIENTS = (
@@ -74,6 +77,7 @@ CLIENTS = (
         },
         {"strategies/client.jsonl": "partwright.StrategyAnswers"},
         {"batching/client.jsonl": "partwright.BatchAnswers"},
+        ("striped", "names"),
     ),
     *(
         Client(
@@ -85,6 +89,7 @@ CLIENTS = (
                 f"strategies/{name}.jsonl": f"partwright.{program}" for name, program in producers.items()
             },
             batches={f"batching/{name}.jsonl": f"partwright.{program}" for name, program in batches.items()},
+            placements=("admin-utils", "explicit") if kafka == "3.9" else (),
         )
         for kafka, groups, producers, writes, batches in [
             (
@@ -135,7 +140,12 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
         for name, program in programs.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")
-    written = [*client.writes, *client.groups, *client.producers, *client.batches]
+    for name in client.placements:
+        (folder / "placement").mkdir(parents=True, exist_ok=True)
+        answered = placements.golden([*command, placements.program(name).name], name)
+        (folder / "placement" / f"{name}.jsonl").write_text(answered, encoding="ascii")
+    placed = [f"placement/{name}.jsonl" for name in client.placements]
+    written = [*client.writes, *client.groups, *client.producers, *client.batches, *placed]
     if not client.answers:
         return written
     name = f"clients/{client.name}.json"

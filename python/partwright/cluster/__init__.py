@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from partwright.cluster import placement, storage
 from partwright.cluster.parts import Broker, Partition
 from partwright.cluster.view import Cluster
 
-__all__ = ["Broker", "Cluster", "Partition"]
+__all__ = ["Broker", "Cluster", "Partition", "placement", "storage"]

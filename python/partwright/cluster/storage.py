@@ -1,0 +1,192 @@
+"""What Kafka calls things on disk: a partition's folder, the segment files in it, and which topic names that allows.
+
+Exact to `org.apache.kafka.storage.internals.log.LocalLog` of kafka-storage 4.4.0. Nothing here looks at a disk: names
+in, names out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from partwright.cluster.explicit import java_int
+from partwright.cluster.parts import listed, number, shown
+from partwright.cluster.segments import SegmentFile, read_segment_file, segment_file, segment_files
+from partwright.cluster.topic_names import check_topic, collisions
+from partwright.cluster.wanted import at_least_one
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "Listing",
+    "LogDirectory",
+    "SegmentFile",
+    "check_topic",
+    "collisions",
+    "log_directories",
+    "log_directory",
+    "read_directory",
+    "read_listing",
+    "read_segment_file",
+    "segment_file",
+    "segment_files",
+]
+
+# What a broker keeps in log.dirs beside the partitions; the last ones are folders.
+_OWN = {
+    ".kafka_cleanshutdown",
+    ".lock",
+    "bootstrap.checkpoint",
+    "cleaner-offset-checkpoint",
+    "log-start-offset-checkpoint",
+    "meta.properties",
+    "recovery-point-offset-checkpoint",
+    "replication-offset-checkpoint",
+    "remote-log-index-cache",
+}
+_ENDINGS = ("delete", "future", "stray")
+_MARKED = re.compile(r"\S+-\S+\.\S+-(?:delete|future|stray)", re.ASCII)
+
+_State = Literal["log", "delete", "future", "stray"]
+
+
+class LogDirectory(NamedTuple):
+    """A partition's folder in `log.dirs`.
+
+    `state` is `log`, or why it is renamed: `delete` until it is removed, `future` while its replica moves to another
+    disk, `stray` when the cluster knows nothing of it.  Then `id` is what stands between, 32 hex digits as a rule, and
+    the empty string otherwise.  A topic's name that is very long has lost its end in a `delete` or `stray` folder.
+    """
+
+    topic: str
+    partition: int
+    state: _State = "log"
+    id: str = ""
+
+
+class Listing(NamedTuple):
+    """The names in one of `log.dirs`: partitions' folders, Kafka's own files and folders, and what is neither.
+
+    A broker does not start with a folder that is neither.
+    """
+
+    logs: tuple[LogDirectory, ...]
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def log_directory(topic: str, partition: int) -> str:
+    """The folder of a partition in `log.dirs`: the topic, a dash, the number (`LocalLog.logDirName`).
+
+    Args:
+        topic: Its name.
+        partition: 0 to 2147483647.
+
+    Returns:
+        The folder's name.  Beyond partition 99999 of a topic of 249 letters it is longer than file systems take.
+
+    Raises:
+        PartwrightError: Kafka has no such topic or partition.
+
+    Examples:
+        >>> log_directory("firstTopic", 0)
+        'firstTopic-0'
+    """
+    return f"{check_topic(topic)}-{number(partition, 'a partition')}"
+
+
+def log_directories(topic: str, partitions: int) -> list[str]:
+    """The folders of all partitions of a topic: 0 to n less 1.
+
+    Args:
+        topic: Its name.
+        partitions: How many, 1 to 1000000.
+
+    Returns:
+        Their names.
+
+    Raises:
+        PartwrightError: As for `log_directory`, or the number is below 1.
+
+    Examples:
+        >>> log_directories("firstTopic", 3)
+        ['firstTopic-0', 'firstTopic-1', 'firstTopic-2']
+    """
+    check_topic(topic)
+    return [f"{topic}-{partition}" for partition in range(at_least_one(partitions, "partitions"))]
+
+
+def read_directory(name: str) -> LogDirectory:
+    """Whose folder it is (`LocalLog.parseTopicPartitionName`): the number is behind the last dash.
+
+    Args:
+        name: A folder's name, without a path.
+
+    Returns:
+        The topic, the partition, and whether it waits to be deleted, is on the move, or has strayed.
+
+    Raises:
+        PartwrightError: It is no partition's folder; a broker that finds one in `log.dirs` does not start.
+
+    Examples:
+        >>> read_directory("first-topic-2")
+        LogDirectory(topic='first-topic', partition=2, state='log', id='')
+        >>> read_directory("t-0.8f2a-delete").state
+        'delete'
+        >>> read_directory("firstTopic_0")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: 'firstTopic_0' is no partition's folder: those are called <topic>-<partition>
+    """
+    if not isinstance(name, str):
+        raise PartwrightError(f"a folder's name is text, not {shown(name)}")
+    ending = name.rpartition("-")[2]
+    state, id_, plain = "log", "", name
+    if ending in _ENDINGS and "-" in name:
+        if not _MARKED.fullmatch(name):
+            raise _no_folder(name)
+        plain, _, marked = name.rpartition(".")
+        state, id_ = ending, marked.removesuffix(f"-{ending}")
+    topic, _, digits = plain.rpartition("-")
+    partition = java_int(digits)
+    if not topic or partition is None or "/" in name:
+        raise _no_folder(name)
+    return LogDirectory(topic, partition, state, id_)  # type: ignore[arg-type]  # one of the endings
+
+
+def read_listing(names: Iterable[str]) -> Listing:
+    """The names in one of `log.dirs`, as `ls -A` prints them, told apart.
+
+    Args:
+        names: Names without a path.
+
+    Returns:
+        Partitions' folders, what else Kafka keeps there (`meta.properties`, checkpoints), and all others.  The log of
+        KRaft's metadata, `__cluster_metadata-0`, is among the folders.
+
+    Raises:
+        PartwrightError: A name is no text.
+
+    Examples:
+        >>> found = read_listing(["t-0", "meta.properties", "recovery-point-offset-checkpoint", "lost+found"])
+        >>> [log.topic for log in found.logs], found.own[0], found.others
+        (['t'], 'meta.properties', ('lost+found',))
+    """
+    logs, own, others = [], [], []
+    for name in listed(names, "names"):
+        # A checkpoint is written beside itself first.
+        if isinstance(name, str) and name.removesuffix(".tmp") in _OWN:
+            own.append(name)
+            continue
+        try:
+            logs.append(read_directory(name))
+        except PartwrightError:
+            if not isinstance(name, str):
+                raise
+            others.append(name)
+    return Listing(tuple(logs), tuple(own), tuple(others))
+
+
+def _no_folder(name: Any) -> PartwrightError:  # noqa: ANN401 - what is shown
+    return PartwrightError(f"{shown(name)} is no partition's folder: those are called <topic>-<partition>")

@@ -1,0 +1,75 @@
+"""Which names a topic can have, and which of them Kafka does not let stand side by side.
+
+Exact to `org.apache.kafka.common.internals.Topic` of kafka-clients 4.4.0.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from partwright.cluster.parts import listed, shown
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["LONGEST_TOPIC", "check_topic", "collisions"]
+
+# A folder's name has 255 bytes at most on the usual file systems: a topic's, a dash, and a number of five digits.
+LONGEST_TOPIC = 249
+
+
+def check_topic(topic: str) -> str:
+    """A topic's name, if Kafka allows it (`Topic.validate`).
+
+    Args:
+        topic: 1 to 249 of the letters a-z, A-Z, 0-9, `.`, `_` and `-`, and neither `.` nor `..`.
+
+    Returns:
+        The same.
+
+    Raises:
+        PartwrightError: It is none of these.
+
+    Examples:
+        >>> check_topic("orders.v1")
+        'orders.v1'
+        >>> check_topic("orders:v1")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: a topic cannot be called 'orders:v1': use a-z, A-Z, 0-9, '.', '_' and '-'
+    """
+    given: Any = topic
+    if not isinstance(given, str) or not given:
+        raise PartwrightError(f"a topic's name is text of a letter or more, not {shown(topic)}")
+    if topic in {".", ".."}:
+        raise PartwrightError(f"a topic cannot be called {topic!r}: to a file system it is a folder")
+    if not re.fullmatch(r"[a-zA-Z0-9._-]+", topic):
+        raise PartwrightError(f"a topic cannot be called {shown(topic)}: use a-z, A-Z, 0-9, '.', '_' and '-'")
+    if len(topic) > LONGEST_TOPIC:
+        raise PartwrightError(
+            f"a topic's name has {LONGEST_TOPIC} letters at most: {shown(topic)} has {len(topic)}"
+        )
+    return topic
+
+
+def collisions(topics: Iterable[str]) -> list[tuple[str, ...]]:
+    """Names that Kafka does not let stand side by side: metrics write `.` as `_` (`Topic.hasCollision`).
+
+    Args:
+        topics: Names of topics; one that is there twice counts once.
+
+    Returns:
+        The groups of two or more that collide, in the order given.
+
+    Raises:
+        PartwrightError: A name is none of Kafka's.
+
+    Examples:
+        >>> collisions(["a.b", "c", "a_b"])
+        [('a.b', 'a_b')]
+    """
+    found: dict[str, dict[str, None]] = {}
+    for topic in listed(topics, "topics"):
+        found.setdefault(check_topic(topic).replace(".", "_"), {})[topic] = None
+    return [tuple(group) for group in found.values() if len(group) > 1]

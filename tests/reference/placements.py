@@ -1,0 +1,66 @@
+"""Asks Kafka's own classes where replicas lie and what logs are called; keeps what they say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import placement_questions as about
+from builds import build_java, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    Asking = Callable[[int, int], Iterator[dict[str, Any]]]
+
+PATIENCE_S, PATIENCE_A_QUESTION_S = 60, 0.05
+
+
+class Program(NamedTuple):
+    """A golden file, and the program over Kafka that answers what is in it."""
+
+    golden: str
+    kafka: str
+    """The POM's profile; none is the Kafka of today."""
+    name: str
+    questions: Asking
+    golden_questions: int
+
+
+PROGRAMS = (
+    Program("striped", "", "partwright.PlacementAnswers", about.striped, 150),
+    Program("names", "", "partwright.StorageAnswers", about.names, 60),
+    Program("admin-utils", "3.9", "partwright.v3_9.PlacementAnswers", about.with_zookeeper, 150),
+    Program("explicit", "3.9", "partwright.v3_9.PlacementAnswers", about.explicit, 60),
+)
+
+
+def program(golden_name: str) -> Program:
+    """The one that is behind a golden file."""
+    return next(each for each in PROGRAMS if each.golden == golden_name)
+
+
+def build(golden_name: str, folder: Path) -> list[str]:
+    """The command that answers, built in a folder."""
+    return [*build_java(folder, program(golden_name).kafka), program(golden_name).name]
+
+
+def ask(
+    command: Sequence[str], questions: Sequence[dict[str, Any]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The provenance, and the answer to each question."""
+    asked = "".join(f"{json.dumps(question)}\n" for question in questions)
+    patience_s = PATIENCE_S + len(questions) * PATIENCE_A_QUESTION_S
+    provenance, *answers = map(json.loads, run(command, asked, patience_s).splitlines())
+    return provenance, answers
+
+
+def golden(command: Sequence[str], golden_name: str) -> str:
+    """The golden file: a line of provenance, then a question with its answer a line."""
+    asked = list(program(golden_name).questions(0, program(golden_name).golden_questions))
+    provenance, answers = ask(command, asked)
+    lines = [json.dumps({**provenance, "program": program(golden_name).name})]
+    for question, answer in zip(asked, answers, strict=True):
+        lines.append(json.dumps({"question": question, "answer": answer}, separators=(",", ":")))
+    return "".join(f"{line}\n" for line in lines)
