@@ -376,6 +376,7 @@ ARROWS: dict[str, set[str]] = {
     "point_reads": {"hashing", "kafka", "shown", "errors"},
     "pipeline": {"_core", "cluster", "producer", "spark", "kafka", "errors", "folders", "shown"},
     "cli": {
+        "cluster",
         "pipeline",
         "spark",
         "kafka",

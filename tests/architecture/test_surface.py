@@ -19,7 +19,16 @@ from partwright.cluster import Broker, Partition
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / "python" / "partwright"
 STUB = PYTHON / "_core.pyi"
-PUBLIC = ["partwright", "partwright.errors", "partwright.hashing", "partwright.kafka", "partwright.spark"]
+PUBLIC = [
+    "partwright",
+    "partwright.cluster",
+    "partwright.cluster.placement",
+    "partwright.cluster.storage",
+    "partwright.errors",
+    "partwright.hashing",
+    "partwright.kafka",
+    "partwright.spark",
+]
 
 
 def stub() -> ast.Module:
@@ -190,6 +199,43 @@ def test_a_clusters_signatures_are_those_that_are_promised() -> None:
     public = {name for name in vars(pw.Cluster) if not name.startswith("_")}
     pinned = {function.__name__ for function in promised if inspect.isroutine(function)}
     assert public == {"brokers", "strict", "topics"} | pinned
+
+
+def test_the_signatures_of_placements_names_and_advice_are_those_that_are_promised() -> None:
+    """Where replicas lie, what logs are called, and how many partitions to take."""
+    placement, storage = pw.cluster.placement, pw.cluster.storage
+    promised = {
+        placement.modulo: "(brokers, partitions, replication_factor=1)",
+        placement.admin_utils: (
+            "(brokers, partitions, replication_factor=1, *, start_index=0, shift=None, start_partition=0)"
+        ),
+        placement.striped: "(brokers, partitions, replication_factor=1, *, fenced=(), seed=None, draws=None)",
+        placement.explicit: "(assignment, brokers=None)",
+        placement.rack_alternated: "(brokers)",
+        placement.Placement: "(brokers, replicas, first=0, draws=(), in_sync=())",
+        placement.Placement.of: "(cluster, topic)",
+        placement.Placement.load: "(self)",
+        placement.Placement.lost: "(self, brokers=(), racks=(), *, min_insync_replicas=1)",
+        placement.Placement.to_cluster: "(self, topic)",
+        placement.Placement.to_arrow: "(self)",
+        placement.Placement.to_text: "(self)",
+        placement.Placement.to_json: "(self, topic)",
+        storage.check_topic: "(topic)",
+        storage.collisions: "(topics)",
+        storage.log_directory: "(topic, partition)",
+        storage.log_directories: "(topic, partitions)",
+        storage.read_directory: "(name)",
+        storage.read_listing: "(names)",
+        storage.segment_file: "(base_offset, kind='log')",
+        storage.segment_files: "(base_offset)",
+        storage.read_segment_file: "(name)",
+        pw.cluster.advise: (
+            "(target_mb_s, *, produce_mb_s=(10.0, 50.0), consume_mb_s=(10.0, 50.0), consumers=1, groups=1, "
+            "producers=1, brokers=None, replication_factor=None, power=None, growth=1.0, held=0, segments=(1, 10), "
+            "batch_size=16384, buffer_memory=33554432, replica_fetchers=1, cleaner_threads=1, clean_s=(0.1, 10))"
+        ),
+    }
+    assert {function: plain(function) for function in promised} == promised
 
 
 def test_a_producers_signatures_are_those_that_are_promised() -> None:

@@ -139,6 +139,8 @@ def test_an_assignment_that_we_take_is_what_the_topic_has(
     assignment = dict(enumerate(map(list, wanted.replicas)))
     admin.create_topics([NewTopic(name="as-assigned", replica_assignments=assignment)])
     assert soon(lambda: topics.partition_count(broker.bootstrap_servers, "as-assigned")) == 2
-    found = placement.Placement.of(pw.Cluster.from_kafka(broker.bootstrap_servers, ["as-assigned"]), "as-assigned")
+    found = placement.Placement.of(
+        pw.Cluster.from_kafka(broker.bootstrap_servers, ["as-assigned"]), "as-assigned"
+    )
     assert found.replicas == wanted.replicas
     assert found.lost([only]).offline == (0, 1)

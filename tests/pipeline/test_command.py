@@ -100,7 +100,7 @@ def test_the_demo_is_proven() -> None:
         (["run", "--nonsense"], "No such option"),
         (
             ["fly"],
-            "there is no command 'fly': there are assign, batch, broker, check, coordinator, copartition, fingerprint,",
+            "there is no command 'fly': there are advise, assign, batch, broker, check, coordinator, copartition,",
         ),
         (["plcae"], "there is no command 'plcae': did you mean place?"),
     ],

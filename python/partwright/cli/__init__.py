@@ -21,6 +21,7 @@ __all__ = ["main"]
 
 # The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
 _COMMANDS = {
+    "advise": "How many partitions a topic needs, and what more of them would cost.",
     "assign": "Who of a consumer group reads what, exactly as Kafka's own assignor says.",
     "batch": "Simulate a producer's batches: records with their times in, batches and requests out.",
     "broker": "The embedded single-node Kafka: start, status, stop.",
