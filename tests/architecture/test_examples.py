@@ -117,3 +117,19 @@ def test_a_documents_links_lead_somewhere(document: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
         if "://" not in link:
             assert (document.parent / link).exists(), link
+
+
+def test_the_differences_from_kafka_have_tests_that_are_there() -> None:
+    text = (ROOT / "docs" / "documents-and-kafka.md").read_text(encoding="utf-8")
+    linked = {ROOT / link for link in re.findall(r"\]\(\.\./(tests/[^)]+)\)", text)}
+    code = "".join(path.read_text(encoding="utf-8") for path in linked)
+    examples = (ROOT / "tests" / "python" / "assign_examples.json").read_text(encoding="ascii")
+    rows = [line.rsplit(" | ", 1)[1] for line in text.splitlines() if line.startswith("| ") and " | " in line]
+    shown = [row for row in rows if row not in {"shown by |", "--- |"}]
+    assert len(shown) > 20
+    for row in shown:
+        names = re.findall(r"`(test_\w+)(?:\[([^\]]+)\])?`", row)
+        assert names or row == "the same two |", row
+        for name, example in names:
+            assert f"def {name}(" in code, name
+            assert not example or f'"{example}"' in examples, example

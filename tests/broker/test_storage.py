@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from typing import TYPE_CHECKING
 
@@ -144,3 +145,22 @@ def test_an_assignment_that_we_take_is_what_the_topic_has(
     )
     assert found.replicas == wanted.replicas
     assert found.lost([only]).offline == (0, 1)
+
+
+def test_a_broker_does_not_start_with_a_folder_of_another_name() -> None:
+    with EmbeddedKafka() as broker:
+        topics.create_topic(broker.bootstrap_servers, "firstTopic", 1)
+        start = broker.process.settings.commands[-1]
+        broker.kill()
+        folder = broker.folder / "data"
+        stranger = folder / "firstTopic_0"
+        stranger.mkdir()
+        assert storage.read_listing(path.name for path in folder.iterdir()).others == (stranger.name,)
+        done = subprocess.run(start, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode != 0
+        assert "is not in the form of topic-partition" in done.stdout + done.stderr + log_of(broker)
+
+
+def log_of(broker: EmbeddedKafka) -> str:
+    """All that the broker has said."""
+    return broker.process.log.read_text(encoding="utf-8", errors="replace")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[2] / "docs"
 # A command, and the document that is about it.
 DOCUMENTS = {
+    "advise": "how-many-partitions.md",
     "assign": "assign.md",
     "place": "files.md",
     "check": "files.md",
