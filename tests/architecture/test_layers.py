@@ -461,6 +461,7 @@ def test_the_table_has_no_circle() -> None:
             "partwright",
             "pyarrow numpy pyspark py4j kafka psutil click rich filelock platformdirs pandas polars hypothesis",
         ),
+        ("partwright.cluster", "pyarrow numpy pyspark py4j kafka psutil click rich pandas"),
         ("partwright.cli", "pyspark py4j kafka psutil pandas matplotlib"),
         ("partwright.batching", "pyspark py4j kafka psutil click rich pandas matplotlib"),
         ("partwright.kafka", "pyspark py4j kafka psutil pandas"),

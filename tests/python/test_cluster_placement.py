@@ -181,6 +181,7 @@ def test_a_lost_broker() -> None:
     assert lost.leaders == {1: 3, 2: 3}
     assert found.lost([0, 1]).offline == (0, 4)
     assert found.lost([0, 1, 2]).offline == tuple(range(6))
+    assert pickle.loads(pickle.dumps(lost)) == lost  # noqa: S301
     assert found.lost() == pw.cluster.placement.Loss((), (), (), (), {}, {0: 2, 1: 2, 2: 2})
 
 
@@ -211,6 +212,8 @@ def test_a_live_topics_replicas_are_as_its_metadata_says() -> None:
     # Broker 9 has a replica that is not in sync: it cannot lead.
     assert found.lost([2]).offline == (1,)
     assert found.lost().under_replicated == (1,)
+    offline = [Partition(0, replicas=(1, 2), in_sync_replicas=(1,), offline_replicas=(1,))]
+    assert Placement.of(pw.Cluster([Broker(2)], {"t": offline}), "t").lost().offline == (0,)
     with pytest.raises(pw.PartwrightError, match="nothing is known of the replicas of partition 0"):
         Placement.of(pw.Cluster.of({"t": 2}), "t")
 

@@ -19,6 +19,8 @@ RACKS = [
     "1", "Q",
 ]  # fmt: skip
 MOST_BROKERS, MOST_PARTITIONS = 24, 60
+# With hundreds of racks, whose map grows while it is filled.
+SHARE_OF_LARGE = 0.02
 LETTERS = "abzAZ019._-"
 TEXTS = [
     "0:1,1:2", "0", "0,1,2", "0:1:2,2:1:0", " 0 : 1 ,1:2", "0:1,1:2,", "0:1,1:2,,", "0:1:", "0:", ":", "", ",",
@@ -54,6 +56,8 @@ FILES = [
 
 def brokers(draw: random.Random, most: int) -> list[list[Any]]:
     """Ids in any order, each with a rack or none; racks of a few names or of many."""
+    if draw.random() < SHARE_OF_LARGE:
+        most *= 10
     ids = draw.sample(range(draw.choice([most, 1000, 2**31 - 1])), draw.randint(1, most))
     names = draw.sample(RACKS, draw.randint(1, len(RACKS)))
     if draw.random() < 0.3:

@@ -79,7 +79,7 @@ class Advice:
         told = asdict(self)
         for choice in told["choices"]:
             choice["figures"] = [each._asdict() for each in choice["figures"]]
-        return {**told, "sources": SOURCES}
+        return {**told, "sources": dict(SOURCES)}
 
 
 def advise(

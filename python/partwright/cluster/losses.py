@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from partwright.cluster.parts import listed, shown, there_are
@@ -27,7 +26,8 @@ class Loss:
         brokers: The ids of those that have gone.
         offline: Partitions of which no replica in sync is left: nobody reads or writes them, as long as an unclean
             election is not allowed (`unclean.leader.election.enable`, false by default).
-        under_replicated: Those that lack a replica, and still have one.
+        under_replicated: Those that lack a replica, and still have one.  Kafka's own tool counts those that are offline
+            too.
         below_min_insync: Those that still have one, and fewer than `min.insync.replicas`: they are read, and refuse
             what is produced with `acks=all`.
         new_leaders: By partition, who leads it where its preferred leader does not: the first replica of its list that
@@ -70,8 +70,8 @@ def loss_of(
         tuple(offline),
         tuple(fewer),
         tuple(below),
-        MappingProxyType(leaders),
-        MappingProxyType(dict(counts)),
+        leaders,
+        dict(counts),
     )
 
 

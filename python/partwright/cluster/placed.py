@@ -95,7 +95,8 @@ class Placement:
             topic: The topic's name.
 
         Returns:
-            The placement; a replica's broker that is down, and so not in the metadata, is one without a rack.
+            The placement; a replica's broker that is down, and so not in the metadata, is one without a rack.  In sync
+            are those of which the metadata says so, or all where it says nothing, without those that are offline.
 
         Raises:
             PartwrightError: There is no such topic, or a partition says nothing of its replicas.
@@ -114,7 +115,10 @@ class Placement:
         replicas = tuple(each.replicas for each in partitions)
         named = {broker.id for broker in cluster.brokers}
         absent = sorted({each for those in replicas for each in those} - named)
-        in_sync = tuple(each.in_sync_replicas or each.replicas for each in partitions)
+        in_sync = tuple(
+            tuple(id_ for id_ in each.in_sync_replicas or each.replicas if id_ not in each.offline_replicas)
+            for each in partitions
+        )
         return cls((*cluster.brokers, *map(Broker, absent)), replicas, in_sync=in_sync)
 
     @property
