@@ -14,7 +14,7 @@ from partwright.cluster.proportions import (
     floats,
     measured,
     positive,
-    shares_of,
+    powers_of,
     written,
 )
 from partwright.cluster.wanted import MOST_PARTITIONS, at_least_one
@@ -147,8 +147,8 @@ def advise(
     produced, consumed = measured(produce_mb_s, "produce_mb_s"), measured(consume_mb_s, "consume_mb_s")
     for given, name in ((consumers, "consumers"), (groups, "groups"), (producers, "producers")):
         at_least_one(given, name)
-    shares = shares_of(brokers, power)
-    count = len(shares)
+    powers = powers_of(brokers, power)
+    count = len(powers)
     replicas = (
         min(3, count)
         if replication_factor is None
@@ -166,20 +166,20 @@ def advise(
     kept, cleaned = measured(segments, "segments"), measured(clean_s, "clean_s")
     needs = _needs(target, produced, consumed, consumers, count)
     at_least = (max(need.low for need in needs), max(need.high for need in needs))
-    recommended = even(at_least[1], shares)
+    recommended = even(at_least[1], powers)
     threads = (math.ceil(target / consumed[1]), math.ceil(target / consumed[0]))
     choices = []
-    for partitions in dict.fromkeys(even(recommended * times, shares) for times in _TIMES):
-        leaders = apportioned(partitions, shares)
+    for partitions in dict.fromkeys(even(recommended * times, powers) for times in _TIMES):
+        leaders = apportioned(partitions, powers)
         # Followers are shared like leaders, as far as they can be: no broker has two replicas of a partition.
-        of_topic = min(partitions, math.ceil(partitions * replicas * max(shares)))
+        of_topic = min(partitions, -(-partitions * replicas * max(powers) // sum(powers)))
         load = Load(
             partitions, count, replicas, max(leaders), of_topic + held, floats(kept), consumers, groups, producers,
             threads, batch_size, buffer_memory, replica_fetchers, cleaner_threads, floats(cleaned),
         )  # fmt: skip
         found = tuple(figures(load))
         choices.append(Choice(partitions, leaders, found, tuple(warnings(load, found))))
-    notes = _notes(target, consumed, consumers, shares, choices[0])
+    notes = _notes(target, consumed, consumers, powers, choices[0])
     if produce_mb_s is _MEASURED or consume_mb_s is _MEASURED:
         unknown = [
             name
@@ -223,7 +223,7 @@ def _notes(
     target: Fraction,
     consumed: tuple[Fraction, Fraction],
     consumers: int,
-    shares: Sequence[Fraction],
+    powers: Sequence[int],
     first: Choice,
 ) -> list[str]:
     notes = [
@@ -237,7 +237,7 @@ def _notes(
             f"{consumers:,} consumer{'s' if consumers > 1 else ''} of a group may read no more than "
             f"{written(read)} MB/s of {written(target)}: run {more}"
         )
-    if len(set(shares)) > 1:
+    if len(set(powers)) > 1:
         notes.append(
             "brokers differ in power, and Kafka places leaders evenly: give them "
             f"{', '.join(map(str, first.leaders))} by kafka-topics.sh --replica-assignment"

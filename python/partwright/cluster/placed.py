@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.cluster.losses import Loss, loss_of
 from partwright.cluster.parts import Broker, Partition, listed, number, shown, there_are
+from partwright.cluster.topic_names import check_topic
 from partwright.cluster.view import Cluster
 from partwright.cluster.wanted import read_brokers
 from partwright.errors import PartwrightError
@@ -83,6 +84,7 @@ class Placement:
                     f"replicas are {shown(list(all_of_them))}"
                 )
         object.__setattr__(self, "brokers", brokers)
+        object.__setattr__(self, "draws", listed(self.draws, "draws"))
         object.__setattr__(self, "replicas", replicas)
         object.__setattr__(self, "in_sync", in_sync)
 
@@ -106,6 +108,9 @@ class Placement:
             >>> Placement.of(cluster, "t").replicas
             ((0, 1),)
         """
+        given: Any = cluster
+        if not isinstance(given, Cluster):
+            raise PartwrightError(f"a cluster is needed, Cluster.from_kafka(...) say, not {shown(given)}")
         partitions = sorted(cluster.partitions(topic), key=lambda each: each.id)
         for place, each in enumerate(partitions):
             if not each.replicas or each.id != place:
@@ -166,10 +171,14 @@ class Placement:
     def to_cluster(self, topic: str) -> Cluster:
         """A cluster with this topic alone, each partition led by its preferred leader.
 
+        Raises:
+            PartwrightError: Kafka has no topic of that name.
+
         Examples:
             >>> Placement([0, 1], [[0, 1], [1, 0]]).to_cluster("orders")
             Cluster(2 brokers; orders: 2 partitions)
         """
+        check_topic(topic)
         rows = enumerate(zip(self.replicas, self.in_sync, strict=True), self.first)
         partitions = tuple(Partition(place, those[0], those, alive) for place, (those, alive) in rows)
         return Cluster(self.brokers, {topic: partitions}, strict=self.first == 0)
@@ -208,10 +217,14 @@ class Placement:
     def to_json(self, topic: str) -> str:
         """As `kafka-reassign-partitions.sh --reassignment-json-file` takes it.
 
+        Raises:
+            PartwrightError: Kafka has no topic of that name.
+
         Examples:
             >>> Placement([0, 1], [[0, 1]]).to_json("t")
             '{"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [0, 1]}]}'
         """
+        check_topic(topic)
         rows = [
             {"topic": topic, "partition": partition, "replicas": list(those)}
             for partition, those in enumerate(self.replicas, self.first)

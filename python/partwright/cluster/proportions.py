@@ -13,64 +13,69 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["apportioned", "even", "floats", "measured", "positive", "shares_of", "written"]
+__all__ = ["apportioned", "even", "floats", "measured", "positive", "powers_of", "written"]
 
 _MOST_BROKERS = 1000
 _MOST = 10**12
-# How much more than its share a broker of unequal power may lead, and how far we look for a count that does it.
-_UNEVEN = Fraction(11, 10)
+# How many tenths of its share a broker of unequal power may lead, and how far we look for a count that does it.
+_UNEVEN = 11
 _LOOKED_AT = 200
 
 
-def even(count: int, shares: Sequence[Fraction]) -> int:
+def even(count: int, powers: Sequence[int]) -> int:
     """The first number from a count on that brokers share evenly, or in proportion to their power as far as that goes.
 
     Examples:
-        >>> even(13, shares_of(3, None)), even(5, shares_of(None, [1, 1, 2]))
+        >>> even(13, powers_of(3, None)), even(5, powers_of(None, [1, 1, 2]))
         (15, 8)
     """
-    if len(set(shares)) == 1:
-        return -(-count // len(shares)) * len(shares)
-    best, least = count, Fraction(_MOST)
+    if len(set(powers)) == 1:
+        return -(-count // len(powers)) * len(powers)
+    whole = sum(powers)
+    best, least = count, math.inf
     for each in range(count, count + _LOOKED_AT):
-        led = apportioned(each, shares)
+        led = apportioned(each, powers)
         if min(led) == 0:
             continue
-        over = max(one / (each * share) for one, share in zip(led, shares, strict=True))
-        if over <= _UNEVEN:
+        if all(one * whole * 10 <= each * power * _UNEVEN for one, power in zip(led, powers, strict=True)):
             return each
+        over = max(one * whole / (each * power) for one, power in zip(led, powers, strict=True))
         if over < least:
             best, least = each, over
     return best
 
 
-def apportioned(count: int, shares: Sequence[Fraction]) -> tuple[int, ...]:
+def apportioned(count: int, powers: Sequence[int]) -> tuple[int, ...]:
     """Leaders by broker: whole numbers in proportion, and what is left to the largest remainders.
 
     Examples:
-        >>> apportioned(14, shares_of(None, [1, 1, 2]))
+        >>> apportioned(14, powers_of(None, [1, 1, 2]))
         (4, 3, 7)
     """
-    exact = [count * share for share in shares]
-    found = [math.floor(each) for each in exact]
-    order = sorted(range(len(shares)), key=lambda place: (found[place] - exact[place], place))
-    for place in order[: count - sum(found)]:
-        found[place] += 1
-    return tuple(found)
+    whole = sum(powers)
+    found, left = zip(*(divmod(count * power, whole) for power in powers), strict=True)
+    order = sorted(range(len(powers)), key=lambda place: (-left[place], place))
+    more = set(order[: count - sum(found)])
+    return tuple(one + (place in more) for place, one in enumerate(found))
 
 
-def shares_of(brokers: Any, power: Any) -> tuple[Fraction, ...]:  # noqa: ANN401 - what is checked here
-    """Which part of the leaders each broker is to have."""
+def powers_of(brokers: Any, power: Any) -> tuple[int, ...]:  # noqa: ANN401 - what is checked here
+    """What each broker can do, as whole numbers in the proportion of those given; all the same without any.
+
+    Examples:
+        >>> powers_of(None, [1, 1.5]), powers_of(3, None)
+        ((2, 3), (1, 1, 1))
+    """
     if power is None:
-        count = 3 if brokers is None else at_least_one(brokers, "brokers", _MOST_BROKERS)
-        return (Fraction(1, count),) * count
+        return (1,) * (3 if brokers is None else at_least_one(brokers, "brokers", _MOST_BROKERS))
     powers = [positive(each, "power") for each in listed(power, "power")]
     at_least_one(len(powers), "the number of powers", _MOST_BROKERS)
     if brokers is not None and at_least_one(brokers, "brokers", _MOST_BROKERS) != len(powers):
         raise PartwrightError(
             f"power has {len(powers)} numbers and brokers is {brokers}: a number for each broker"
         )
-    return tuple(each / sum(powers) for each in powers)
+    common = math.lcm(*(each.denominator for each in powers))
+    return tuple(int(each * common) for each in powers)
 
 
 def measured(given: Any, what: str) -> tuple[Fraction, Fraction]:  # noqa: ANN401 - what is checked here
