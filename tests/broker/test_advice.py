@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.errors import KafkaError
 
-from partwright.cluster import costs, storage
+from partwright.cluster import advise, costs, storage
 from partwright.kafka import EmbeddedKafka, topics
 
 pytestmark = [
@@ -73,6 +75,20 @@ def test_a_segment_costs_one_open_file_two_map_areas_and_hardly_any_disk() -> No
         more = PARTITIONS - 1 + len(logs)
         assert open_files(broker) == more * costs.FILES_A_SEGMENT
         assert len(mapped(broker)) <= more * costs.MAPS_A_SEGMENT
+
+
+def test_the_controller_makes_no_more_than_ten_thousand_partitions_at_once() -> None:
+    with EmbeddedKafka() as broker:
+        admin = KafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)
+        with pytest.raises(KafkaError, match="Excessively large number of partitions"):
+            admin.create_topics([NewTopic(name="many", num_partitions=10_001, replication_factor=1)])
+        admin.close()
+    warned = [choice.warnings for choice in advise(1001, produce_mb_s=1, brokers=1, consume_mb_s=1).choices]
+    assert [any("no more than 10,000 partitions" in each for each in of_one) for of_one in warned] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_client_has_as_many_connections_whatever_it_writes_and_reads() -> None:

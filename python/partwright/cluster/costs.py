@@ -42,6 +42,8 @@ _ELECTION_S = (37 / 2_000_000, 0.005)
 _LATENCY_MS = 20 / 1000
 _FETCH_PARTITION, _FETCH_BROKER = 2**20, 50 * 2**20
 _MOST_REPLICAS = 4000
+# `ReplicationControlManager.MAX_PARTITIONS_PER_BATCH` of kafka-metadata.
+_MOST_AT_ONCE = 10_000
 _FILES_LIMIT, _MAPS_LIMIT = 100_000, 65_530
 
 
@@ -189,6 +191,8 @@ def warnings(load: Load, found: tuple[Figure, ...]) -> Iterator[str]:
         []
     """
     high = {each.name: each.high for each in found}
+    if load.partitions > _MOST_AT_ONCE:
+        yield f"Kafka's controller makes no more than {_MOST_AT_ONCE:,} partitions at a request: add the others later"
     if load.busiest_replicas > _MOST_REPLICAS:
         yield (
             f"{load.busiest_replicas:,} replicas on a broker are more than {_MOST_REPLICAS:,}, the rule of thumb with "

@@ -35,8 +35,8 @@ def striped(
 ) -> Placement:
     """Where Kafka's controller puts a new topic's replicas: stripes over racks, and over each rack's brokers.
 
-    A broker's controller draws from a `Random` without a seed: which placement a topic gets cannot be foretold, only
-    what it looks like.  Adding partitions starts anew, whatever is there: Kafka's placer does not look at it.
+    Kafka's controller draws from a `Random` without a seed: which placement a topic gets cannot be foretold, only what
+    it looks like.  Adding partitions starts anew, whatever is there: Kafka's placer does not look at it.
 
     Args:
         brokers: Ids, `Broker`s or a cluster.  Their order counts only where the hash codes of racks meet in one bin of
