@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import assignors
 import batching
+import coordinator
 import placements
 import strategies
 from answers import golden
@@ -56,6 +57,8 @@ class Client:
     """By golden file, the program that answers what `batching.py` asks."""
     placements: Sequence[str] = ()
     """The golden files of placements and names; `placements.py` knows which program answers what."""
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
 
 
 CLIENTS = (
@@ -78,6 +81,7 @@ CLIENTS = (
         {"strategies/client.jsonl": "partwright.StrategyAnswers"},
         {"batching/client.jsonl": "partwright.BatchAnswers"},
         ("striped", "names"),
+        {f"groups/{kind}.jsonl": kind for kind in coordinator.KINDS},
     ),
     *(
         Client(
@@ -145,7 +149,11 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
         answered = placements.golden([*command, placements.program(name).name], name)
         (folder / "placement" / f"{name}.jsonl").write_text(answered, encoding="ascii")
     placed = [f"placement/{name}.jsonl" for name in client.placements]
-    written = [*client.writes, *client.groups, *client.producers, *client.batches, *placed]
+    for name, kind in client.scripts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        said = coordinator.golden([*command, coordinator.PROGRAM], kind)
+        (folder / name).write_text(said, encoding="ascii")
+    written = [*client.writes, *client.groups, *client.producers, *client.batches, *client.scripts, *placed]
     if not client.answers:
         return written
     name = f"clients/{client.name}.json"

@@ -1,0 +1,188 @@
+"""Scripts of group members by hand: what happens to most groups, and what people ask about.
+
+A script's requests are in the order of their times. `tests/reference/README.md` says what is in them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RANGE = [["range", "v0"]]
+COOPERATIVE = [["cooperative-sticky", "v0"], ["range", "v0"]]
+
+
+class Classic:
+    """One script of the classic protocol; each method is a request at the time that has come."""
+
+    def __init__(self, name: str, **config: Any) -> None:
+        """Begins at no time."""
+        self.at_ms = 0
+        self.question: dict[str, Any] = {"name": name, "kind": "classic", "config": config, "requests": []}
+
+    def after(self, ms: int) -> Classic:
+        """Lets time pass before the next request."""
+        self.at_ms += ms
+        return self
+
+    def join(self, member: str, *, known: bool = True, **other: Any) -> Classic:
+        """A member joins, or joins again."""
+        usual = {
+            "instance_id": None,
+            "session_timeout_ms": 45_000,
+            "rebalance_timeout_ms": 300_000,
+            "protocols": RANGE,
+            "member_id_required": True,
+        }
+        return self._ask("join", member=member, known=known, **{**usual, **other})
+
+    def enter(self, member: str, **other: Any) -> Classic:
+        """A new member asks for an id, and joins with it."""
+        return self.join(member, known=False, **other).join(member, **other)
+
+    def sync(self, member: str, assignments: dict[str, str] | None = None, **other: Any) -> Classic:
+        """A member asks for its assignment; a leader brings them all."""
+        usual = {"generation": None, "instance_id": None, "protocol": "range"}
+        return self._ask("sync", member=member, assignments=assignments, **{**usual, **other})
+
+    def heartbeat(self, member: str, **other: Any) -> Classic:
+        """A member says that it lives."""
+        return self._ask("heartbeat", member=member, **{"generation": None, "instance_id": None, **other})
+
+    def commit(self, member: str | None, **other: Any) -> Classic:
+        """A member commits an offset."""
+        return self._ask("commit", member=member, **{"generation": None, "instance_id": None, **other})
+
+    def leave(self, *members: str | None, instance_id: str | None = None) -> Classic:
+        """Members leave."""
+        return self._ask(
+            "leave", members=[{"member": member, "instance_id": instance_id} for member in members]
+        )
+
+    def wait(self, ms: int = 0) -> Classic:
+        """Time alone passes."""
+        return self.after(ms)._ask("wait")
+
+    def _ask(self, request: str, **what: Any) -> Classic:
+        self.question["requests"].append({"at_ms": self.at_ms, "request": request, **what})
+        return self
+
+
+def classic_scripts() -> Iterator[dict[str, Any]]:
+    """Those of the classic protocol."""
+    for script in (
+        _three_members_eagerly(),
+        _three_members_cooperatively(),
+        _a_rolling_restart(),
+        _two_of_one_instance(),
+        _a_member_that_never_syncs(),
+        _a_member_that_never_rejoins(),
+        _a_full_group(),
+        _nobody_and_nothing(),
+    ):
+        yield script.question
+
+
+def _three_members_eagerly() -> Classic:
+    """Each one that joins brings a rebalance; the leader leaves at last."""
+    script = Classic("three members, eager", **{"group.initial.rebalance.delay.ms": 3000})
+    script.enter("a").after(3000).sync("a", {"a": "t0 t1 t2"}).after(500)
+    script.enter("b").after(100).heartbeat("a").after(1).join("a").after(4)
+    script.sync("b").after(2).sync("a", {"a": "t0 t1", "b": "t2"}).after(3000)
+    script.enter("c").after(100).heartbeat("a").join("a").after(10).heartbeat("b").join("b").after(5)
+    script.sync("a", {"a": "t0", "b": "t1", "c": "t2"}).sync("b").sync("c").after(3000)
+    script.commit("b").after(3000).heartbeat("a").heartbeat("b").heartbeat("c").after(1000)
+    script.leave("a").after(500).heartbeat("b").join("b").after(3).heartbeat("c").join("c").after(5)
+    return script.sync("c", {"b": "t0 t1", "c": "t2"}).sync("b", {"b": "t0 t1", "c": "t2"}).wait(60_000)
+
+
+def _three_members_cooperatively() -> Classic:
+    """A partition that moves takes two rounds: whoever gave it up joins again."""
+    script = Classic("three members, cooperative", **{"group.initial.rebalance.delay.ms": 0})
+    coop: dict[str, Any] = {"protocols": COOPERATIVE}
+    chosen: dict[str, Any] = {"protocol": "cooperative-sticky"}
+    script.enter("a", **coop).sync("a", {"a": "t0 t1"}, **chosen).after(3000)
+    script.enter("b", **coop).heartbeat("a").join("a", **coop)
+    script.sync("a", {"a": "t0", "b": ""}, **chosen).sync("b", **chosen).after(20)
+    changed = {"protocols": [["cooperative-sticky", "v0 t0"], ["range", "v0"]]}
+    script.join("a", **changed).after(50).heartbeat("b").join("b", **coop)
+    script.sync("b", **chosen).sync("a", {"a": "t0", "b": "t1"}, **chosen).after(3000)
+    script.enter("c", **coop).heartbeat("b").heartbeat("a").join("b", **coop).join("a", **changed).after(9)
+    return script.sync("a", {"a": "t0", "b": "t1", "c": ""}, **chosen).sync("c", **chosen).sync("b", **chosen)
+
+
+def _a_rolling_restart() -> Classic:
+    """Static members return within their session timeouts: nobody else hears of it."""
+    script = Classic("a rolling restart of static members", **{"group.initial.rebalance.delay.ms": 3000})
+    names = ("a", "b", "c")
+    for name in names:
+        script.after(100).join(name, known=False, instance_id=f"i-{name}")
+    script.after(20_000).wait()
+    for name in names:
+        script.sync(name, {"a": "t0", "b": "t1", "c": "t2"} if name == "a" else None, instance_id=f"i-{name}")
+    for name in names:
+        script.after(3000).join(name, known=False, instance_id=f"i-{name}").after(100)
+        script.sync(name, instance_id=f"i-{name}")
+        for other in names:
+            script.after(10).heartbeat(other, instance_id=f"i-{other}")
+    # The last one takes too long, and is missed.
+    return script.wait(44_000).heartbeat("a", instance_id="i-a").heartbeat("b", instance_id="i-b").wait(5000)
+
+
+def _two_of_one_instance() -> Classic:
+    """The second one takes the first one's place; what the first one says is refused."""
+    script = Classic("two members of one instance", **{"group.initial.rebalance.delay.ms": 1000})
+    script.join("a", known=False, instance_id="i").after(500).join("b", known=False, instance_id="i").after(
+        5000
+    )
+    script.sync("a", {"a": "t0"}, instance_id="i").sync("b", {"b": "t0"}, instance_id="i").after(100)
+    script.heartbeat("a", instance_id="i").heartbeat("b", instance_id="i").after(100)
+    script.join("c", known=False, instance_id="i").after(10).heartbeat("b", instance_id="i", generation=1)
+    script.commit("b", instance_id="i").join("b", instance_id="i").leave("b", instance_id="i")
+    return script.sync("c", instance_id="i").leave(None, instance_id="i").wait(60_000)
+
+
+def _a_member_that_never_syncs() -> Classic:
+    """It is removed when a rebalance timeout has passed since the group's members were named."""
+    script = Classic("a member that never syncs", **{"group.initial.rebalance.delay.ms": 0})
+    quick: dict[str, Any] = {"rebalance_timeout_ms": 10_000, "session_timeout_ms": 30_000}
+    script.enter("a", **quick).sync("a", {"a": "t0"}).enter("b", **quick).join("a", **quick)
+    script.after(100).sync("a", {"a": "t0", "b": "t1"}).after(9000).heartbeat("a").heartbeat("b").after(899)
+    return (
+        script.heartbeat("b").after(1).heartbeat("a").heartbeat("b").join("a", **quick).sync("a", {"a": "t0"})
+    )
+
+
+def _a_member_that_never_rejoins() -> Classic:
+    """The others wait for it as long as the longest rebalance timeout is, or until its session is over."""
+    script = Classic("a member that never rejoins", **{"group.initial.rebalance.delay.ms": 0})
+    quick: dict[str, Any] = {"rebalance_timeout_ms": 10_000, "session_timeout_ms": 30_000}
+    script.enter("a", **quick).sync("a", {"a": "t0"}).enter("b", **quick).join("a", **quick)
+    script.sync("a", {"a": "t0", "b": "t1"}).sync("b").after(1000).enter("c", **quick).join("b", **quick)
+    for _ in range(3):
+        script.after(3000).heartbeat("a").heartbeat("b").commit("a")
+    return script.wait(999).wait(1).heartbeat("a").sync("b", {"b": "t0", "c": "t1"}).sync("c").wait(60_000)
+
+
+def _a_full_group() -> Classic:
+    """Ids are given to more members than the group takes."""
+    script = Classic("a full group", **{"group.initial.rebalance.delay.ms": 1000, "group.max.size": 2})
+    for name in ("a", "b", "c"):
+        script.join(name, known=False)
+    for name in ("c", "a", "b"):
+        script.after(10).join(name)
+    script.after(3000).sync("c", {"a": "t0", "c": "t1"}).sync("a").join("d", known=False).after(5)
+    return script.leave("a").join("c").sync("c", {"c": "t0 t1"}).enter("d").join("c").wait(50_000)
+
+
+def _nobody_and_nothing() -> Classic:
+    """Requests of members that there are not, in a group that there is not, and in an empty one."""
+    script = Classic("nobody and nothing", **{"group.initial.rebalance.delay.ms": 3000})
+    for _ in range(2):
+        script.heartbeat("a", generation=0).sync("a", generation=0).leave("a").commit("a", generation=0)
+        script.commit(None, generation=-1).join("a").leave(None, instance_id="i")
+        script.join("a", instance_id="i").heartbeat("a", generation=0, instance_id="i")
+        script.join("z", known=False, session_timeout_ms=5999).join("z", known=False).wait(50_000)
+    return script
