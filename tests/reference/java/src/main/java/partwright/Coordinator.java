@@ -45,10 +45,13 @@ final class Coordinator {
     /** The group's id. */
     static final String GROUP = "group";
 
+    /** What the clock says when a script begins: an assignment that was made at 0 counts as none. */
+    private static final long BEGIN_MS = 1_700_000_000_000L;
+
     /** A question's config has these, where it does not say otherwise; the rest is Kafka's default. */
     private static final Map<String, Object> CONFIG = Map.of(
             // An empty group is not cleaned up.
-            "offsets.retention.check.interval.ms", Long.MAX_VALUE / 4,
+            "offsets.retention.check.interval.ms", Long.MAX_VALUE / 2,
             // The bounds of what a group may ask for: a question's timeouts may be short.
             "group.consumer.min.session.timeout.ms", 1,
             "group.consumer.max.session.timeout.ms", Integer.MAX_VALUE,
@@ -67,6 +70,7 @@ final class Coordinator {
     private GroupCoordinatorShard shard;
 
     Coordinator(JsonNode config, JsonNode present) throws ReflectiveOperationException {
+        clock.set(BEGIN_MS);
         Map<String, Object> given = new HashMap<>(CONFIG);
         config.properties().forEach(setting -> given.put(setting.getKey(), setting(setting.getValue())));
         AbstractConfig all = new AbstractConfig(
@@ -112,14 +116,14 @@ final class Coordinator {
         service.onElection(0, 1);
     }
 
-    /** Lets time pass: what is due by then has happened. */
+    /** Lets time pass up to an instant of the script: what is due by then has happened. */
     void advanceTo(long instantMs) {
-        timers.advanceTo(instantMs);
+        timers.advanceTo(BEGIN_MS + instantMs);
     }
 
-    /** What the clock says. */
+    /** What the script's clock says. */
     long nowMs() {
-        return clock.milliseconds();
+        return clock.milliseconds() - BEGIN_MS;
     }
 
     /** The group as it is now; null before there is one. */

@@ -39,6 +39,7 @@ public final class CoordinatorAnswers {
             JsonNode question = JSON.readTree(line);
             GroupScript script = switch (question.get("kind").asText()) {
                 case "classic" -> new ClassicScript(question);
+                case "consumer" -> new ConsumerScript(question);
                 default -> throw new IllegalArgumentException("unknown kind: " + question.get("kind"));
             };
             out.append(JSON.writeValueAsString(script.answer())).append('\n');
