@@ -5,21 +5,27 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import classic_scripts
+import consumer_scripts
 from builds import build_java
-from group_scripts import classic_scripts
+from classic_questions import ClassicStory
+from consumer_questions import ConsumerStory
 from strategies import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    Scripts = Callable[[], Iterator[dict[str, Any]]]
 
 __all__ = ["KINDS", "PROGRAM", "ask", "build", "golden", "questions"]
 
 PROGRAM = "partwright.CoordinatorAnswers"
-KINDS: dict[str, Scripts] = {"classic": classic_scripts}
-"""By kind, the scripts that are written by hand."""
+KINDS = {
+    "classic": (classic_scripts.scripts, ClassicStory),
+    "consumer": (consumer_scripts.scripts, ConsumerStory),
+}
+"""By kind, the scripts that are written by hand, and those that are drawn."""
+GOLDEN = {"classic": [(114, 11), (6, 44)], "consumer": [(100, 9), (5, 36)]}
+"""How many random scripts a golden file has, and how many requests each of them has at most."""
 
 
 def build(folder: Path) -> list[str]:
@@ -27,14 +33,18 @@ def build(folder: Path) -> list[str]:
     return [*build_java(folder), PROGRAM]
 
 
-def questions(kind: str) -> Iterator[dict[str, Any]]:
-    """The scripts that are written by hand."""
-    yield from KINDS[kind]()
+def questions(kind: str, seed: int, count: int, length: int = 60) -> Iterator[dict[str, Any]]:
+    """So many random scripts, of so many requests at most."""
+    story = KINDS[kind][1]
+    for number in range(count):
+        yield story(f"{seed}:{kind}:{length}:{number}").question(length)
 
 
 def golden(command: Sequence[str], kind: str) -> str:
     """The golden file of a kind: a line of provenance, then a script with what came of it a line."""
-    asked = list(questions(kind))
+    by_hand = KINDS[kind][0]
+    drawn = (questions(kind, 0, *those) for those in GOLDEN[kind])
+    asked = [*by_hand(), *(question for those in drawn for question in those)]
     provenance, answers = ask(command, asked)
     lines = [json.dumps({**provenance, "program": command[-1]})]
     for question, answer in zip(asked, answers, strict=True):

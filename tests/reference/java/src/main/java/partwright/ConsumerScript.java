@@ -122,11 +122,12 @@ final class ConsumerScript extends GroupScript {
         if (found == null) {
             return;
         }
+        state.put("state", found.stateAsString());
         if (!(found instanceof ConsumerGroup group)) {
-            throw new IllegalStateException("not a group of the consumer protocol: " + found);
+            // A commit of nobody's has made a group of no protocol.
+            return;
         }
-        state.put("state", group.stateAsString())
-                .put("epoch", group.groupEpoch())
+        state.put("epoch", group.groupEpoch())
                 .put("assignment_epoch", group.assignmentEpoch());
         new TreeMap<>(group.members()).forEach((name, member) -> write(members.putObject(name), group, member));
     }

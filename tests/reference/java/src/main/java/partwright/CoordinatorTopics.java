@@ -23,6 +23,7 @@ final class CoordinatorTopics {
 
     private final Map<Uuid, String> names = new HashMap<>();
     private final Map<String, Integer> counts = new TreeMap<>();
+    private final Map<String, Integer> largest = new HashMap<>();
     private MetadataImage image = MetadataImage.EMPTY;
     private long offset;
 
@@ -51,7 +52,8 @@ final class CoordinatorTopics {
             if (!counts.containsKey(topic)) {
                 delta.replay(new TopicRecord().setName(topic).setTopicId(id(topic)));
             }
-            if (count < counts.getOrDefault(topic, 0)) {
+            // A topic that comes back has its id again, and by that id the coordinator knows its partitions.
+            if (count < largest.merge(topic, count, Math::max)) {
                 throw new IllegalArgumentException("a topic does not shrink: " + topic);
             }
             for (int partition = counts.getOrDefault(topic, 0); partition < count; partition++) {

@@ -1,4 +1,4 @@
-"""Scripts of group members by hand: what happens to most groups, and what people ask about.
+"""Scripts of the classic protocol by hand: what happens to most groups, and what people ask about.
 
 A script's requests are in the order of their times. `tests/reference/README.md` says what is in them.
 """
@@ -70,7 +70,7 @@ class Classic:
         return self
 
 
-def classic_scripts() -> Iterator[dict[str, Any]]:
+def scripts() -> Iterator[dict[str, Any]]:
     """Those of the classic protocol."""
     for script in (
         _three_members_eagerly(),

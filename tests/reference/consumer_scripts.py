@@ -1,0 +1,186 @@
+"""Scripts of the consumer protocol (KIP-848) by hand: what happens to most groups, and what people ask about.
+
+A script's requests are in the order of their times. `tests/reference/README.md` says what is in them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INTERVAL = "group.consumer.assignment.interval.ms"
+
+
+class Consumer:
+    """One script of the consumer protocol; each method is a request at the time that has come."""
+
+    def __init__(self, name: str, topics: dict[str, int], **config: Any) -> None:
+        """Begins at no time."""
+        self.at_ms = 0
+        self.question: dict[str, Any] = {
+            "name": name,
+            "kind": "consumer",
+            "config": config,
+            "topics": topics,
+            "requests": [],
+        }
+
+    def after(self, ms: int) -> Consumer:
+        """Lets time pass before the next request."""
+        self.at_ms += ms
+        return self
+
+    def beat(self, member: str, **other: Any) -> Consumer:
+        """A member says that it lives, and no more."""
+        usual = {
+            "epoch": None,
+            "instance_id": None,
+            "rack_id": None,
+            "rebalance_timeout_ms": -1,
+            "topics": None,
+            "assignor": None,
+            "owned": None,
+        }
+        return self._ask("heartbeat", member=member, **{**usual, **other})
+
+    def join(self, member: str, *topics: str, **other: Any) -> Consumer:
+        """A member joins."""
+        usual: dict[str, Any] = {"epoch": 0, "rebalance_timeout_ms": 300_000, "owned": {}}
+        return self.beat(member, topics=list(topics), **{**usual, **other})
+
+    def done(self, *members: str) -> Consumer:
+        """Members have given up and taken what they were told to."""
+        for member in members:
+            self.beat(member, owned="last")
+        return self
+
+    def leave(self, member: str, **other: Any) -> Consumer:
+        """A member leaves."""
+        return self.beat(member, **{"epoch": -1, **other})
+
+    def topics(self, **topics: int) -> Consumer:
+        """From now on there are these topics."""
+        return self._ask("topics", topics=topics)
+
+    def commit(self, member: str, epoch: int | None = None, **partitions: list[int]) -> Consumer:
+        """A member commits offsets."""
+        return self._ask("commit", member=member, epoch=epoch, partitions=partitions)
+
+    def wait(self, ms: int = 0) -> Consumer:
+        """Time alone passes."""
+        return self.after(ms)._ask("wait")
+
+    def _ask(self, request: str, **what: Any) -> Consumer:
+        self.question["requests"].append({"at_ms": self.at_ms, "request": request, **what})
+        return self
+
+
+def scripts() -> Iterator[dict[str, Any]]:
+    """Those of the consumer protocol."""
+    for script in (
+        _three_members(),
+        _joins_within_a_second(),
+        _an_empty_group(),
+        _static_members(),
+        _a_slow_revoker(),
+        _lost_answers(),
+        _commits_of_older_epochs(),
+        _topics_change(),
+        _subscriptions_and_assignors_change(),
+    ):
+        yield script.question
+
+
+def _three_members() -> Consumer:
+    """Each one that joins gets what the others have given up."""
+    script = Consumer("three members", {"t": 6})
+    script.join("a", "t").after(5000).join("b", "t").after(10).done("a").after(10).done("a", "b").after(5000)
+    script.join("c", "t").beat("c").done("b").done("a").done("c").done("a", "b", "c").done("c").after(5000)
+    return script.leave("a").done("b").after(1000).done("b").done("c").wait(44_999).wait(1)
+
+
+def _joins_within_a_second() -> Consumer:
+    """A target assignment is made once a second at most, and by whoever says something then."""
+    script = Consumer("joins within a second", {"t": 6})
+    script.join("a", "t").after(1).join("b", "t").after(100).join("c", "t").done("a", "b", "c").after(898)
+    script.done("a").after(1).done("b").done("a", "a", "c", "b").after(500).leave("c").done("a").after(499)
+    return script.done("a", "b").after(1).done("a").done("b")
+
+
+def _an_empty_group() -> Consumer:
+    """Does one that is empty remember when its last assignment was made?"""
+    script = Consumer("an empty group", {"t": 3})
+    script.join("a", "t").after(2000).leave("a").after(10).join("b", "t").after(10).join("c", "t").done(
+        "b", "c"
+    )
+    return script.after(1000).done("c").done("b").leave("b").leave("c").join("a", "t").done("a").wait(45_000)
+
+
+def _static_members() -> Consumer:
+    """One returns after it has said so, one without a word; one is replaced by another member."""
+    script = Consumer("static members", {"t": 4}, **{INTERVAL: 0})
+    one, two = {"instance_id": "i"}, {"instance_id": "j"}
+    script.join("a", "t", **one).join("b", "t", **two).done("a").beat("a", owned="last", **one)
+    script.beat("b", owned="last", **two).after(1000).leave("a", epoch=-2, **one).beat("b", **two)
+    script.join("c", "t", **one).beat("c", **one).beat("a", epoch=3, **one).after(1000)
+    script.join("d", "t", **two).join("b", "t", **two).leave("b", epoch=-2, instance_id="nowhere")
+    script.leave("b", epoch=-2, **two).after(44_999).beat("c", **one).wait(1).beat("c", owned="last", **one)
+    return script.join("d", "t", **two).leave("d", **two).leave("c").wait(100_000)
+
+
+def _a_slow_revoker() -> Consumer:
+    """It still owns what it was to give up, until its rebalance timeout is over."""
+    script = Consumer("a slow revoker", {"t": 4}, **{INTERVAL: 0})
+    script.join("a", "t", rebalance_timeout_ms=10_000).join("b", "t").after(1000).beat("a").done("b")
+    for _ in range(3):
+        script.after(3000).beat("a", owned={"t": [0, 1, 2, 3]}).done("b")
+    return script.after(999).beat("a").wait(1).beat("a").done("b").join("a", "t").done("b", "a", "b")
+
+
+def _lost_answers() -> Consumer:
+    """A member that has not heard of its new epoch sends the one before."""
+    script = Consumer("lost answers", {"t": 4}, **{INTERVAL: 0})
+    script.join("a", "t").join("b", "t").beat("a").done("a").beat("a", epoch=2, owned={"t": [0, 1]})
+    script.beat("a", epoch=2, owned={"t": [0, 1, 2]}).beat("a", epoch=2).beat("a", epoch=9, owned="last")
+    script.beat("b", epoch=1, owned={}).join("b", "t").beat("b", epoch=0, owned={}).done("b", "a", "b")
+    return script.beat("x", epoch=3).beat("b", epoch=2, owned={}).beat("b", epoch=1, owned={})
+
+
+def _commits_of_older_epochs() -> Consumer:
+    """A partition that a member has had all along takes an older epoch, a newer one does not."""
+    script = Consumer("commits of older epochs", {"t": 4}, **{INTERVAL: 0})
+    script.commit("a", 0, t=[0]).join("a", "t").join("b", "t").beat("a").done("a").done("b")
+    for epoch in (1, 2, 3, 4):
+        script.commit("a", epoch, t=[0]).commit("b", epoch, t=[2]).commit("a", epoch, t=[2])
+    script.leave("b").done("a").done("a").commit("a", 2, t=[0]).commit("a", 2, t=[0, 2]).commit("a", 3, t=[2])
+    return script.commit("", -1, t=[0]).leave("a").commit("", -1, t=[0]).commit("a", 4, t=[0])
+
+
+def _topics_change() -> Consumer:
+    """A group hears of topics when one of its members says something."""
+    script = Consumer("topics change", {"t": 2}, **{INTERVAL: 0})
+    script.join("a", "t", "u").join("b", "t", "u").beat("a").done("a", "b").topics(t=4).done("a").done("b")
+    script.topics(t=4, v=3).done("a").topics(t=4, u=2, v=3).done("b", "a", "b").topics(u=2).beat("b").done(
+        "b", "a"
+    )
+    return script.topics(u=2, t=5).done("a", "b", "a", "b").topics().done("a", "b", "a")
+
+
+def _subscriptions_and_assignors_change() -> Consumer:
+    """The assignor is the one that most members prefer, else the coordinator's first one."""
+    script = Consumer("subscriptions and assignors change", {"t": 3, "u": 3}, **{INTERVAL: 0})
+    script.join("a", "t", "u").join("b", "t", "u", assignor="range").done("a", "a", "b").beat(
+        "a", assignor="range"
+    )
+    script.beat("b", assignor="uniform").done("b", "a").beat("b", topics=["u"]).beat(
+        "b", topics=["u"], owned="last"
+    )
+    script.done("a", "b").beat("a", topics=[]).done("a", "b").beat("a", topics=["t", "t"]).done("a", "b")
+    return (
+        script.beat("a", assignor="nothing")
+        .beat("b", rack_id="r")
+        .beat("b", rebalance_timeout_ms=1)
+        .done("b")
+    )

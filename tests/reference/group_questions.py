@@ -1,0 +1,88 @@
+"""Random scripts of members that join groups, say that they live, fall silent, come back and leave, in both protocols.
+
+A script is drawn without knowing what the coordinator says, from what its members have most likely been told. All of it
+hangs on the seed alone. `tests/reference/README.md` says what is in a request.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+NAMES = ("a", "b", "c", "d", "e", "f")
+GAPS_MS = (0, 0, 0, 0, 1, 3, 10, 100, 500)
+
+
+class Script:
+    """One random script; `question` writes it down."""
+
+    kind = ""
+
+    def __init__(self, seed: str) -> None:
+        """Draws who is there; `seed` names the script."""
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.at_ms = 0
+        self.requests: list[dict[str, Any]] = []
+        self.heard: dict[str, int] = {}
+        """When members that are likely to be in the group last said something."""
+        self.names = NAMES[: self._one(1, 2, 2, 3, 3, 3, 4, 6)]
+        # Two names of one instance follow each other where they are drawn alike.
+        self.instances = {
+            name: self._one("i", "j", f"i-{name}") for name in self.names if self._happens(0.35)
+        }
+
+    def question(self, length: int) -> dict[str, Any]:
+        """The script, with so many requests at most."""
+        length = self.random.randint(length // 2, length)
+        question: dict[str, Any] = {"name": self.seed, "kind": self.kind, **self.given()}
+        while len(self.requests) < length:
+            self.scene()
+        return {**question, "requests": self.requests[:length]}
+
+    def given(self) -> dict[str, Any]:
+        """What stands before the requests."""
+        raise NotImplementedError
+
+    def scene(self) -> None:
+        """Lets something happen."""
+        raise NotImplementedError
+
+    def _forget(self, session_ms: int) -> None:
+        """Who has said nothing for so long has most likely heard that it is out."""
+        for name, said_ms in list(self.heard.items()):
+            if self.at_ms - said_ms >= session_ms and self._happens(0.8):
+                del self.heard[name]
+
+    def _ask(self, request: str, **what: Any) -> None:
+        if what.get("member") in self.heard:
+            self.heard[what["member"]] = self.at_ms
+        self.requests.append({"at_ms": self.at_ms, "request": request, **what})
+
+    def _one(self, *among: Any) -> Any:
+        return self.random.choice(among)
+
+    def _likely(self, **weights: float) -> str:
+        return self.random.choices(list(weights), list(weights.values()))[0]
+
+    def _happens(self, likely: float) -> bool:
+        return self.random.random() < likely
+
+    def _gap(self) -> None:
+        self.at_ms += self._one(*GAPS_MS)
+
+    def _shuffled(self, share: float = 1.0, *, strangers: bool = False) -> list[str]:
+        """Such a share of the members in any order; strangers, too, or hardly any."""
+        known = [name for name in self.names if strangers or name in self.heard or self._happens(0.05)]
+        names = [name for name in known if self._happens(share)]
+        self.random.shuffle(names)
+        return names
+
+    def _someone(self) -> str:
+        return self._one(*self.names)
+
+    def _instance(self, name: str, wrong: float = 0.03) -> str | None:
+        """Its own, mostly."""
+        if self._happens(wrong):
+            return self._one(None, "i", "j", "nowhere")
+        return self.instances.get(name)
