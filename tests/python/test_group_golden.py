@@ -1,0 +1,79 @@
+"""The coordinator of our groups against the real one's recorded answers, of both group protocols."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from partwright.group.replay import replay
+
+FOLDER = Path(__file__).parents[1] / "golden" / "groups"
+GOLDEN = sorted(FOLDER.glob("*.jsonl"))
+ANSWERS = ("answers", "states")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """A golden file's scripts, with what came of them."""
+    return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()[1:]]
+
+
+def test_there_are_golden_files_of_both_protocols() -> None:
+    assert [path.stem for path in GOLDEN] == ["classic", "consumer"]
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_golden(path: Path) -> None:
+    found = lines(path)
+    assert len(found) > 100
+    for number, line in enumerate(found, 2):
+        answer = {name: line.pop(name) for name in ANSWERS}
+        ids = line.pop("ids")
+        assert replay(line, ids) == answer, f"{path.name}:{number}, {line['name']}"
+
+
+def test_the_golden_files_reach_the_corners() -> None:
+    classic, consumer = (lines(path) for path in GOLDEN)
+    errors = {answer["error"] for line in classic for answer in line["answers"]}
+    assert errors >= {
+        "NONE",
+        "FENCED_INSTANCE_ID",
+        "GROUP_ID_NOT_FOUND",
+        "GROUP_MAX_SIZE_REACHED",
+        "ILLEGAL_GENERATION",
+        "INCONSISTENT_GROUP_PROTOCOL",
+        "INVALID_SESSION_TIMEOUT",
+        "MEMBER_ID_REQUIRED",
+        "REBALANCE_IN_PROGRESS",
+        "UNKNOWN_MEMBER_ID",
+    }
+    assert {state["state"] for line in classic for state in line["states"]} == {
+        None,
+        "Empty",
+        "PreparingRebalance",
+        "CompletingRebalance",
+        "Stable",
+    }
+    assert any(answer.get("skip_assignment") for line in classic for answer in line["answers"])
+    errors = {answer["error"] for line in consumer for answer in line["answers"]}
+    assert errors >= {
+        "NONE",
+        "FENCED_INSTANCE_ID",
+        "FENCED_MEMBER_EPOCH",
+        "GROUP_ID_NOT_FOUND",
+        "GROUP_MAX_SIZE_REACHED",
+        "INVALID_REQUEST",
+        "STALE_MEMBER_EPOCH",
+        "UNKNOWN_MEMBER_ID",
+        "UNRELEASED_INSTANCE_ID",
+        "UNSUPPORTED_ASSIGNOR",
+    }
+    states = [state for line in consumer for state in line["states"]]
+    assert {state["state"] for state in states} == {None, "Empty", "Assigning", "Reconciling", "Stable"}
+    assert {member["state"] for state in states for member in state["members"].values()} == {
+        "STABLE",
+        "UNREVOKED_PARTITIONS",
+        "UNRELEASED_PARTITIONS",
+    }
