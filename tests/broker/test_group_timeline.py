@@ -1,0 +1,213 @@
+"""Real groups over real time: the generations that real consumers go through as a script lets them come and go."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from partwright.kafka import topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from types import ModuleType
+
+    from partwright.kafka import EmbeddedKafka
+
+    Line = dict[str, Any]
+    Play = Callable[[dict[str, Any]], Any]
+    """`pw.group.play`: what it returns has a `to_dict` with `generations`."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
+
+START_S = 60
+CLASSIC = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 300, "metadata.max.age.ms": 500}
+CONSUMER = {"group.protocol": "consumer", "metadata.max.age.ms": 500}
+STEP_MS = 3000
+"""A rebalance is over before the next member does something."""
+
+
+@pytest.fixture(scope="module")
+def timeline(reference: Callable[[str], ModuleType], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command that plays a script with kafka-clients 4.4."""
+    folder: Path = tmp_path_factory.mktemp("timeline")
+    return [*reference("builds").build_java(folder), "partwright.GroupTimeline"]
+
+
+def happened(broker: EmbeddedKafka, timeline: list[str], script: dict[str, Any]) -> list[Line]:
+    """What the real members say, in order."""
+    servers = broker.bootstrap_servers
+    for topic, partitions in script["topics"].items():
+        topics.create_topic(servers, topic, partitions)
+    config = {**script["config"], "bootstrap.servers": servers, "group.id": f"group-{uuid4().hex[:8]}"}
+    told = json.dumps({**script, "config": config})
+    patience_s = script["end_ms"] / 1000 + START_S
+    done = subprocess.run(
+        timeline, input=told, capture_output=True, text=True, check=False, timeout=patience_s
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def classic_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """By generation, who led it, and what each member was told in it.
+
+    Its leader is whose assignor was asked last before it was told; nobody leads where a static leader has returned.
+    """
+    found: dict[int, dict[str, Any]] = {}
+    asked: set[str] = set()
+    for line in lines:
+        name = line["member"]
+        if line["event"] == "assign":
+            asked.add(name)
+        elif line["event"] == "told":
+            number = line["generation"]
+            new = {"generation": number, "at_ms": line["at_ms"], "leader": None, "assignment": {}}
+            generation = found.setdefault(number, new)
+            generation["assignment"][name] = sorted(line["partitions"])
+            if name in asked:
+                asked.remove(name)
+                generation["leader"] = name
+    return [found[number] for number in sorted(found)]
+
+
+def consumer_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """By epoch, what each member had at last that has come to it; nobody leads."""
+    found: dict[int, dict[str, Any]] = {}
+    for line in lines:
+        if line["event"] == "has" and line["generation"] > 0:
+            number = line["generation"]
+            new = {"generation": number, "at_ms": line["at_ms"], "leader": None, "assignment": {}}
+            found.setdefault(number, new)["assignment"][line["member"]] = sorted(line["partitions"])
+    return [found[number] for number in sorted(found)]
+
+
+def compare(
+    real: Sequence[dict[str, Any]], script: dict[str, Any], play: Play, *, leaders: bool = True
+) -> None:
+    """The same generations, whoever led and whatever each member was given; but at other times.
+
+    `leaders` is false where the coordinator chooses one by the order of its map of random ids.
+    """
+    simulated = play(script).to_dict()["generations"]
+    fields = ["generation", "assignment", *(["leader"] if leaders else [])]
+    assert [{field: each[field] for field in fields} for each in simulated] == [
+        {field: each[field] for field in fields} for each in real
+    ]
+
+
+def three(config: dict[str, Any], *more: dict[str, Any], partitions: int = 6, **joins: Any) -> dict[str, Any]:
+    """Three members that join a topic's group one after the other; then more happens, a step each."""
+    topic = f"timeline-{uuid4().hex[:8]}"
+    events: list[dict[str, Any]] = [
+        {"join": name, "topics": [topic], "instance_id": None, **joins} for name in ("c1", "c2", "c3")
+    ]
+    for event in more:
+        grown = {"add_partitions": {topic: event["add_partitions"]}} if "add_partitions" in event else event
+        events.append(grown)
+    timed = [{"at_ms": number * STEP_MS, **event} for number, event in enumerate(events)]
+    return {
+        "topics": {topic: partitions},
+        "config": config,
+        "events": timed,
+        "end_ms": len(timed) * STEP_MS,
+    }
+
+
+def spread(generation: dict[str, Any]) -> dict[str, list[int]]:
+    """The partitions' numbers by member: there is one topic."""
+    return {
+        name: [number for _, number in partitions]
+        for name, partitions in sorted(generation["assignment"].items())
+    }
+
+
+def test_an_eager_group(broker: EmbeddedKafka, timeline: list[str]) -> None:
+    script = three(CLASSIC, {"leave": "c1"}, {"add_partitions": 8}, assignor="range")
+    lines = happened(broker, timeline, script)
+    real = classic_generations(lines)
+    assert [spread(each) for each in real] == [
+        {"c1": [0, 1, 2, 3, 4, 5]},
+        {"c1": [0, 1, 2], "c2": [3, 4, 5]},
+        {"c1": [0, 1], "c2": [2, 3], "c3": [4, 5]},
+        {"c2": [0, 1, 2], "c3": [3, 4, 5]},
+        {"c2": [0, 1, 2, 3], "c3": [4, 5, 6, 7]},
+    ]
+    assert [each["generation"] for each in real] == [1, 2, 3, 4, 5]
+    assert [each["leader"] for each in real[:3]] == ["c1"] * 3
+    assert real[3]["leader"] == real[4]["leader"] in {"c2", "c3"}
+    # All is given up before anything is given anew.
+    revoked = [line["partitions"] for line in lines if line["event"] == "revoked" and line["member"] == "c2"]
+    assert [len(partitions) for partitions in revoked] == [3, 2, 3]
+
+
+def test_a_cooperative_group(broker: EmbeddedKafka, timeline: list[str]) -> None:
+    script = three(CLASSIC, {"leave": "c3"}, assignor="cooperative-sticky")
+    lines = happened(broker, timeline, script)
+    real = classic_generations(lines)
+    assert [each["generation"] for each in real] == [1, 2, 3, 4, 5, 6]
+    sizes = [{name: len(those) for name, those in spread(each).items()} for each in real]
+    assert sizes == [
+        {"c1": 6},
+        {"c1": 3, "c2": 0},
+        {"c1": 3, "c2": 3},
+        {"c1": 2, "c2": 2, "c3": 0},
+        {"c1": 2, "c2": 2, "c3": 2},
+        {"c1": 3, "c2": 3},
+    ]
+    # Nobody gives up more than what moves.
+    for before, after in pairwise(spread(each) for each in real):
+        for name in before.keys() & after.keys():
+            assert set(before[name]) <= set(after[name]) or set(after[name]) <= set(before[name])
+
+
+def test_a_static_member_returns_unnoticed(broker: EmbeddedKafka, timeline: list[str]) -> None:
+    script = three(CLASSIC, {"restart": "c1"}, {"restart": "c2"}, assignor="range")
+    for event in script["events"][:3]:
+        event["instance_id"] = f"i-{event['join']}"
+    lines = happened(broker, timeline, script)
+    real = classic_generations(lines)
+    assert [each["generation"] for each in real] == [1, 2, 3]
+    assert spread(real[-1]) == {"c1": [0, 1], "c2": [2, 3], "c3": [4, 5]}
+    told = [line["member"] for line in lines if line["event"] == "told" and line["generation"] == 3]
+    assert sorted(told) == ["c1", "c1", "c2", "c2", "c3"]
+    ids = {line["member_id"] for line in lines if line["event"] == "told" and line["member"] == "c1"}
+    assert len(ids) == 2
+
+
+def test_a_member_that_crashes_is_missed_later(broker: EmbeddedKafka, timeline: list[str]) -> None:
+    script = three(CLASSIC, {"crash": "c3"}, assignor="range")
+    script["end_ms"] += CLASSIC["session.timeout.ms"]
+    lines = happened(broker, timeline, script)
+    real = classic_generations(lines)
+    assert [spread(each) for each in real[2:]] == [
+        {"c1": [0, 1], "c2": [2, 3], "c3": [4, 5]},
+        {"c1": [0, 1, 2], "c2": [3, 4, 5]},
+    ]
+    crashed_ms = next(line["at_ms"] for line in lines if line["event"] == "crashes")
+    # Its last heartbeat was up to an interval before it.
+    least = CLASSIC["session.timeout.ms"] - CLASSIC["heartbeat.interval.ms"]
+    assert least <= real[3]["at_ms"] - crashed_ms <= CLASSIC["session.timeout.ms"] + STEP_MS
+
+
+def test_a_group_of_the_consumer_protocol(broker: EmbeddedKafka, timeline: list[str]) -> None:
+    script = three(CONSUMER, {"leave": "c1"}, assignor="uniform")
+    # Members are told to send a heartbeat every five seconds, and hear of others' joins no sooner.
+    for event in script["events"]:
+        event["at_ms"] *= 5
+    script["end_ms"] *= 5
+    lines = happened(broker, timeline, script)
+    real = consumer_generations(lines)
+    assert [line for line in lines if line["event"] == "failed"] == []
+    last: dict[str, list[Any]] = {}
+    for line in lines:
+        if line["event"] == "has" and line["member"] != "c1":
+            last[line["member"]] = line["partitions"]
+    assert sorted(number for those in last.values() for _, number in those) == [0, 1, 2, 3, 4, 5]
+    assert {len(those) for those in last.values()} == {3}
+    assert len(real) >= 4
