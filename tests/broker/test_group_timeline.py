@@ -211,3 +211,24 @@ def test_a_group_of_the_consumer_protocol(broker: EmbeddedKafka, timeline: list[
     assert sorted(number for those in last.values() for _, number in those) == [0, 1, 2, 3, 4, 5]
     assert {len(those) for those in last.values()} == {3}
     assert len(real) >= 4
+
+
+def test_a_static_member_of_the_consumer_protocol_returns_unnoticed(
+    broker: EmbeddedKafka, timeline: list[str]
+) -> None:
+    script = three(CONSUMER, {"restart": "c1"}, assignor="uniform")
+    for event in script["events"]:
+        event["at_ms"] *= 4
+    for event in script["events"][:3]:
+        event["instance_id"] = f"i-{event['join']}"
+    script["end_ms"] *= 4
+    lines = happened(broker, timeline, script)
+    assert [line for line in lines if line["event"] == "failed"] == []
+    crashed_ms = next(line["at_ms"] for line in lines if line["event"] == "crashes")
+    before = [line for line in lines if line["event"] == "has" and line["at_ms"] <= crashed_ms]
+    after = [line for line in lines if line["event"] == "has" and line["at_ms"] > crashed_ms]
+    assert {line["member"] for line in after} == {"c1"}
+    mine = [line for line in before if line["member"] == "c1"]
+    assert sorted(after[-1]["partitions"]) == sorted(mine[-1]["partitions"]) != []
+    assert after[-1]["generation"] == mine[-1]["generation"]
+    assert after[-1]["member_id"] != mine[-1]["member_id"]

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from partwright.group.replay import replay
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -27,6 +25,8 @@ CASES = 1500
 def test_random_scripts_have_the_coordinators_answers(
     kind: str, reference: Callable[[str], ModuleType], tmp_path: Path
 ) -> None:
+    from partwright.group.replay import replay
+
     asking = reference("coordinator")
     seed = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
     print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails

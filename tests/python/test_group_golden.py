@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from partwright.group.replay import replay
-
 FOLDER = Path(__file__).parents[1] / "golden" / "groups"
 GOLDEN = sorted(FOLDER.glob("*.jsonl"))
 ANSWERS = ("answers", "states")
@@ -26,6 +24,8 @@ def test_there_are_golden_files_of_both_protocols() -> None:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_golden(path: Path) -> None:
+    from partwright.group.replay import replay
+
     found = lines(path)
     assert len(found) > 100
     for number, line in enumerate(found, 2):

@@ -80,6 +80,8 @@ def scripts() -> Iterator[dict[str, Any]]:
         _a_member_that_never_syncs(),
         _a_member_that_never_rejoins(),
         _a_full_group(),
+        _a_delay_that_grows(),
+        _votes(),
         _nobody_and_nothing(),
     ):
         yield script.question
@@ -175,6 +177,28 @@ def _a_full_group() -> Classic:
         script.after(10).join(name)
     script.after(3000).sync("c", {"a": "t0", "c": "t1"}).sync("a").join("d", known=False).after(5)
     return script.leave("a").join("c").sync("c", {"c": "t0 t1"}).enter("d").join("c").wait(50_000)
+
+
+def _a_delay_that_grows() -> Classic:
+    """While new members join, the first rebalance waits on, up to the longest rebalance timeout."""
+    script = Classic("a delay that grows", **{"group.initial.rebalance.delay.ms": 3000})
+    for name in ("a", "b", "c", "d"):
+        script.enter(name, rebalance_timeout_ms=10_000).after(2900)
+    return (
+        script.enter("e", rebalance_timeout_ms=10_000).wait(600).sync("a", {"a": "t0"}).sync("e").wait(5000)
+    )
+
+
+def _votes() -> Classic:
+    """The assignor is one that all bring, and of these the one that most prefer."""
+    script = Classic("votes", **{"group.initial.rebalance.delay.ms": 100})
+    for name, brought in {"a": "range sticky", "b": "sticky range", "c": "sticky range roundrobin"}.items():
+        script.enter(name, protocols=[[each, name] for each in brought.split()])
+    script.after(200).sync("a", {"a": "t0"}, protocol="range").sync("b", protocol="sticky")
+    script.enter("d", protocols=[["roundrobin", "d"]]).enter("e", protocols=[["range", "e"]])
+    for name in ("b", "c", "a"):
+        script.join(name, protocols=[["range", name]])
+    return script.sync("a", {"a": "t0"}).sync("e").leave("e").join("a", protocols=[["sticky", "a"]])
 
 
 def _nobody_and_nothing() -> Classic:

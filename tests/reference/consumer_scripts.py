@@ -89,6 +89,7 @@ def scripts() -> Iterator[dict[str, Any]]:
         _commits_of_older_epochs(),
         _topics_change(),
         _subscriptions_and_assignors_change(),
+        _a_tie_of_assignors(),
     ):
         yield script.question
 
@@ -183,4 +184,19 @@ def _subscriptions_and_assignors_change() -> Consumer:
         .beat("b", rack_id="r")
         .beat("b", rebalance_timeout_ms=1)
         .done("b")
+    )
+
+
+def _a_tie_of_assignors() -> Consumer:
+    """One member prefers each: in 4.4.0, each heartbeat of one of them brings another epoch."""
+    script = Consumer("a tie of assignors", {"t": 5})
+    script.join("a", "t", assignor="range").after(5000).join("b", "t", assignor="uniform")
+    for _ in range(2):
+        script.after(5000).done("a").after(100).done("b")
+    return (
+        script.join("c", "t", assignor="range")
+        .after(5000)
+        .done("a", "b", "c")
+        .after(5000)
+        .done("a", "b", "c")
     )
