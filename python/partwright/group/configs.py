@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from partwright.assignment import CLIENT_ASSIGNORS
 from partwright.assignor_choice import assignment_strategy
-from partwright.cluster_parts import object_fields, shown
+from partwright.cluster.parts import object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config
 from partwright.numbers import MOST_INT, MOST_LONG, whole

@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright import _core
-from partwright.cluster_parts import listed, object_fields, shown
+from partwright.cluster.parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
 __all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config"]
@@ -61,7 +61,7 @@ _CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
     "heartbeat": (
         "member_id", "epoch", "instance_id", "rebalance_timeout_ms", "topics", "assignor", "owned",
     ),
-    "commit": ("member_id", "epoch", "topic", "partition"),
+    "commit": ("member_id", "epoch", "partitions"),
     "topics": ("topics",),
     "wait": (),
     "move": (),
@@ -196,7 +196,7 @@ class ConsumerGroup:
                 * `heartbeat`: `member_id`, `epoch` (0 joins, -1 leaves, -2 leaves for a while), and, where they are new
                   or have changed, `instance_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`, lists of
                   partitions by topic.
-                * `commit`: `member_id`, `epoch`, and `topic` and `partition` where they count.
+                * `commit`: `member_id`, `epoch`, and the `partitions`, by topic.
                 * `topics`: from now on the cluster has these `topics`.
                 * `wait`: time passes. `move`: another broker takes the group over.
 
@@ -225,17 +225,13 @@ class ConsumerGroup:
             }
             request: Any = list(topics.items())
         elif kind == "heartbeat":
-            named = [*(given.get("topics") or ()), *(given.get("owned") or ())]
-            unknown = [name for name in dict.fromkeys(named) if name not in topics]
-            if unknown:
-                topics.update(dict.fromkeys(unknown))
-                group = group.step(at_ms, tag, {"topics": list(topics.items())})[0]
+            group, topics = self._known(at_ms, [*(given.get("topics") or ()), *(given.get("owned") or ())])
             request = _heartbeat(given, list(topics))
         elif kind == "commit":
-            place = None
-            if given.get("topic") in topics:
-                place = (list(topics).index(given["topic"]), given["partition"])
-            request = (given.get("member_id", ""), given.get("epoch", -1), place)
+            partitions = given.get("partitions") or {}
+            group, topics = self._known(at_ms, list(partitions))
+            places = _places(partitions, topics)
+            request = (given.get("member_id", ""), given.get("epoch", -1), places)
         else:
             request = True
         group, answers = group.step(at_ms, tag, {kind: request})
@@ -245,6 +241,15 @@ class ConsumerGroup:
             if answer["assignment"] is not None:
                 answer["assignment"] = changed._named(answer["assignment"])
         return changed, answers
+
+    def _known(self, at_ms: int, names: Sequence[str]) -> tuple[Any, dict[str, int | None]]:
+        """The group, and its topics with those that are named and not there."""
+        unknown = [name for name in dict.fromkeys(names) if name not in self._topics]
+        topics = {**self._topics, **dict.fromkeys(unknown)}
+        group = self._group
+        if unknown:
+            group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
+        return group, topics
 
     def _named(self, places: list[tuple[int, int]]) -> dict[str, list[int]]:
         names, found = list(self._topics), dict[str, list[int]]()
@@ -332,7 +337,10 @@ def _heartbeat(given: Mapping[str, Any], topics: list[str]) -> dict[str, Any]:
         ),
         "topics": None if subscribed is None else [topics.index(name) for name in subscribed],
         "assignor": given.get("assignor"),
-        "owned": None
-        if owned is None
-        else [(topics.index(name), partition) for name, those in owned.items() for partition in those],
+        "owned": None if owned is None else _places(owned, topics),
     }
+
+
+def _places(partitions: Mapping[str, Iterable[int]], topics: Iterable[str]) -> list[tuple[int, int]]:
+    names = list(topics)
+    return [(names.index(name), partition) for name, those in partitions.items() for partition in those]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partwright import _core
-from partwright.cluster_parts import object_fields
+from partwright.cluster.parts import object_fields
 from partwright.errors import PartwrightError
 from partwright.group.script import read_script
 from partwright.group.timeline import Timeline

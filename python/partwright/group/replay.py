@@ -182,9 +182,7 @@ class _Consumer:
                 "owned": self.assigned.get(name, {}) if owned == "last" else owned,
             }
         if kind == "commit":
-            # All partitions of a commit are refused, or none.
-            named = request.get("partitions") or {"t": [0]}
-            sent["topic"], sent["partition"] = next((topic, each[0]) for topic, each in named.items())
+            sent["partitions"] = request.get("partitions") or {"t": [0]}
         return sent
 
     def take(self, answer: dict[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from partwright.cluster_parts import listed, object_fields, shown, unknown
+from partwright.cluster.parts import listed, object_fields, shown, unknown
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, MemberConfigs, read_configs
 from partwright.group.short import expand

@@ -171,7 +171,7 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
             }
             classic::Answer::Left(code, codes) => Self {
                 error: code.name(),
-                errors: Some(codes.into_iter().map(|code| code.name()).collect()),
+                errors: Some(codes.into_iter().map(partwright_core::group::Code::name).collect()),
                 ..answer
             },
             classic::Answer::Done(code) => Self { error: code.name(), ..answer },
@@ -203,7 +203,6 @@ pub(crate) struct ClassicGroup(classic::Group<String, String>);
 impl ClassicGroup {
     /// A group that nobody has joined yet.
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a dict is owned")]
     fn new(config: GivenClassicConfig) -> Self {
         Self(classic::Group::new(config.into()))
     }
@@ -221,7 +220,7 @@ impl ClassicGroup {
             state: self.0.exists().then(|| self.0.phase().name()),
             generation: self.0.generation(),
             protocol: self.0.protocol().map(str::to_owned),
-            leader: self.0.leader().map(|leader| leader.to_string()),
+            leader: self.0.leader().map(ToString::to_string),
             members: self.0.members().into_iter().map(text).collect(),
             pending: self.0.pending(),
         }
@@ -273,7 +272,7 @@ pub(crate) enum GivenConsumerRequest {
     },
     Commit {
         #[pyo3(item)]
-        commit: (String, i32, Option<consumer::Place>),
+        commit: (String, i32, Vec<consumer::Place>),
     },
     Topics {
         #[pyo3(item)]
@@ -303,8 +302,8 @@ impl From<GivenConsumerRequest> for consumer::Request {
                 assignor: heartbeat.assignor,
                 owned: heartbeat.owned,
             }),
-            GivenConsumerRequest::Commit { commit: (member, epoch, place) } => {
-                Self::Commit(member.into(), epoch, place)
+            GivenConsumerRequest::Commit { commit: (member, epoch, places) } => {
+                Self::Commit(member.into(), epoch, places)
             }
             GivenConsumerRequest::Topics { topics } => {
                 Self::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())

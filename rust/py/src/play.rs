@@ -154,6 +154,7 @@ impl TryFrom<GivenScript> for Script {
 
 /// A generation without its assignment.
 #[derive(IntoPyObject)]
+#[expect(clippy::struct_field_names, reason = "Python's names are those of Kafka")]
 pub(crate) struct Generation {
     generation: i32,
     at_ms: i64,

@@ -174,7 +174,7 @@ impl Group {
     }
 
     /// `OffsetCommit` is taken with the member's epoch, or with an older one since which it has had the partition.
-    pub(super) fn validate_commit(&self, name: &str, epoch: i32, place: Option<Place>) -> Code {
+    pub(super) fn validate_commit(&self, name: &str, epoch: i32, places: &[Place]) -> Code {
         if epoch < 0 && self.members.is_empty() {
             return Code::None;
         }
@@ -182,16 +182,12 @@ impl Group {
             return if epoch < 0 { Code::None } else { Code::GroupIdNotFound };
         }
         let Some(member) = self.members.get(name) else { return Code::UnknownMemberId };
-        if epoch == member.epoch {
-            return Code::None;
-        }
-        let since = place
-            .and_then(|place| member.assigned.get(&place).or_else(|| member.revoking.get(&place)).copied());
-        match (place, since) {
-            _ if epoch > member.epoch => Code::StaleMemberEpoch,
-            (None, _) => Code::None,
-            (_, Some(since)) if epoch >= since => Code::None,
-            _ => Code::StaleMemberEpoch,
+        let since = |place| member.assigned.get(place).or_else(|| member.revoking.get(place));
+        let had = |place| since(place).is_some_and(|&since| epoch >= since);
+        if epoch == member.epoch || epoch < member.epoch && places.iter().all(had) {
+            Code::None
+        } else {
+            Code::StaleMemberEpoch
         }
     }
 

@@ -69,8 +69,8 @@ pub struct Event {
 pub enum Request {
     /// `ConsumerGroupHeartbeat`.
     Heartbeat(Heartbeat),
-    /// `OffsetCommit`: the member, the epoch that it knows, and the partition that it commits.
-    Commit(Name, i32, Option<Place>),
+    /// `OffsetCommit`: the member, the epoch that it knows, and the partitions that it commits, which are refused as a whole.
+    Commit(Name, i32, Vec<Place>),
     /// The cluster's topics from now on, each with how many partitions it has; none where it is not there. Places in
     /// the list stay what they were.
     Topics(Vec<(Name, Option<u32>)>),
@@ -188,8 +188,8 @@ impl Group {
         let Event { at, tag, request } = event;
         match request {
             Request::Heartbeat(heartbeat) => self.heartbeat(&heartbeat, at, tag)?,
-            Request::Commit(member, epoch, place) => {
-                let code = self.validate_commit(&member, epoch, place);
+            Request::Commit(member, epoch, places) => {
+                let code = self.validate_commit(&member, epoch, &places);
                 self.simple |= !self.made && code == Code::None;
                 self.refuse(code, at, tag);
             }

@@ -17,8 +17,20 @@ final class ClassicMembers {
     private final Map<String, String> names = new HashMap<>();
     private final Map<String, Integer> generations = new HashMap<>();
 
+    private String asking;
+    private String prefix;
+
+    /** Who asks for an id now, and what it will begin with: others may be told of it before the request is through. */
+    void asks(String name, String prefix) {
+        this.asking = name;
+        this.prefix = prefix;
+    }
+
     /** The coordinator has made an id for whoever has this name. */
     void generated(String name, String id) {
+        if (names.containsKey(id)) {
+            return;
+        }
         generated.add(Map.entry(name, id));
         ids.put(name, id);
         names.put(id, name);
@@ -47,6 +59,10 @@ final class ClassicMembers {
     /** The name of an id; an id that was never made stands for itself. */
     String name(String id) {
         if (id != null && !id.isEmpty() && !id.equals(NOBODY) && !names.containsKey(id)) {
+            if (asking != null && id.startsWith(prefix + "-")) {
+                generated(asking, id);
+                return asking;
+            }
             throw new IllegalStateException("nobody has been given the id " + id);
         }
         return names.getOrDefault(id, id);

@@ -73,8 +73,9 @@ final class ClassicScript extends GroupScript {
         short version = skips ? SKIPS : asksAgain ? ASKS_AGAIN : ASKS_AGAIN - 1;
         // What is drawn is the id of whoever asks.
         DrawnIds.drawn();
-        var response = coordinator.service.joinGroup(new Request(version, name), data, NO_CACHING);
         String prefix = data.groupInstanceId() == null ? name : data.groupInstanceId();
+        members.asks(name, prefix);
+        var response = coordinator.service.joinGroup(new Request(version, name), data, NO_CACHING);
         DrawnIds.drawn().forEach(drawn -> members.generated(name, prefix + "-" + drawn));
         response.thenAccept(said -> {
             ObjectNode answer = answered(number, said.errorCode()).put("member", members.name(said.memberId()));

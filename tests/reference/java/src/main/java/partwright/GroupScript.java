@@ -18,7 +18,8 @@ import partwright.Coordinator.Request;
 /** One question. */
 abstract class GroupScript {
     /** The last version of OffsetCommit that names topics. */
-    private static final short COMMIT = 9;
+    private static final short BY_NAME = 9;
+    private static final short BY_ID = 10;
 
     /** Who is asked. */
     protected final Coordinator coordinator;
@@ -70,11 +71,16 @@ abstract class GroupScript {
 
     /** Commits an offset of each partition that the request names, or of one. */
     protected void commit(int number, String member, int generation, JsonNode request) {
+        // Members of the consumer protocol are of a version that knows topics by their ids.
+        short version = request.has("partitions") ? BY_ID : BY_NAME;
         List<OffsetCommitRequestTopic> topics = new ArrayList<>();
         request.path("partitions").properties().forEach(topic -> {
             List<OffsetCommitRequestPartition> partitions = new ArrayList<>();
             topic.getValue().forEach(partition -> partitions.add(partition(partition.asInt())));
-            topics.add(new OffsetCommitRequestTopic().setName(topic.getKey()).setPartitions(partitions));
+            topics.add(new OffsetCommitRequestTopic()
+                    .setName(topic.getKey())
+                    .setTopicId(coordinator.topics.id(topic.getKey()))
+                    .setPartitions(partitions));
         });
         if (topics.isEmpty()) {
             topics.add(new OffsetCommitRequestTopic().setName("t").setPartitions(List.of(partition(0))));
@@ -86,7 +92,7 @@ abstract class GroupScript {
                 .setGenerationIdOrMemberEpoch(generation)
                 .setTopics(topics);
         coordinator.service
-                .commitOffsets(new Request(COMMIT, ""), data, BufferSupplier.NO_CACHING)
+                .commitOffsets(new Request(version, ""), data, BufferSupplier.NO_CACHING)
                 .thenAccept(said -> answered(number, error(said)));
     }
 
