@@ -59,7 +59,7 @@ _REQUESTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
     "heartbeat": (
-        "member_id", "epoch", "instance_id", "rebalance_timeout_ms", "topics", "assignor", "owned",
+        "member_id", "epoch", "instance_id", "rack_id", "rebalance_timeout_ms", "topics", "assignor", "owned",
     ),
     "commit": ("member_id", "epoch", "partitions"),
     "topics": ("topics",),
@@ -194,7 +194,7 @@ class ConsumerGroup:
             event: `at_ms`, `request` and the request's own fields; `tag`, a number by which its answer is known.
 
                 * `heartbeat`: `member_id`, `epoch` (0 joins, -1 leaves, -2 leaves for a while), and, where they are new
-                  or have changed, `instance_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`, lists of
+                  or have changed, `instance_id`, `rack_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`, lists of
                   partitions by topic.
                 * `commit`: `member_id`, `epoch`, and the `partitions`, by topic.
                 * `topics`: from now on the cluster has these `topics`.
@@ -332,6 +332,7 @@ def _heartbeat(given: Mapping[str, Any], topics: list[str]) -> dict[str, Any]:
         "member": _text(given.get("member_id", ""), "member_id"),
         "epoch": whole(given.get("epoch", 0), "epoch", -(2**31), MOST_INT),
         "instance_id": given.get("instance_id"),
+        "rack_id": given.get("rack_id"),
         "rebalance_timeout_ms": optional(
             given.get("rebalance_timeout_ms"), "rebalance_timeout_ms", 0, MOST_INT
         ),

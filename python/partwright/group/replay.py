@@ -176,6 +176,7 @@ class _Consumer:
             owned, timeout_ms = request.get("owned"), request.get("rebalance_timeout_ms", -1)
             sent |= {
                 "instance_id": request.get("instance_id"),
+                "rack_id": request.get("rack_id"),
                 "rebalance_timeout_ms": None if timeout_ms == -1 else timeout_ms,
                 "topics": request.get("topics"),
                 "assignor": request.get("assignor"),
@@ -187,7 +188,10 @@ class _Consumer:
 
     def take(self, answer: dict[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
         if request["request"] == "heartbeat" and answer["error"] == "NONE":
-            self.epochs[request["member"]] = answer["epoch"]
+            # Whoever has left begins anew.
+            self.epochs[request["member"]] = max(answer["epoch"], 0)
+            if answer["epoch"] < 0:
+                self.assigned.pop(request["member"], None)
             if answer["assignment"] is not None:
                 self.assigned[request["member"]] = answer["assignment"]
         told = {"at_ms": answer["at_ms"], "of": answer["tag"], "error": answer["error"]}

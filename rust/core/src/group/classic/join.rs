@@ -91,7 +91,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if self.pending.contains(&id) {
             if join.instance.is_some() {
                 // Java throws an IllegalStateException.
-                self.refuse_join(&id, Code::UnknownServerError, at, tag);
+                self.refuse_join("", Code::UnknownServerError, at, tag);
             } else {
                 self.add(&id, join, at, tag);
             }

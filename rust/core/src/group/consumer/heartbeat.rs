@@ -206,7 +206,8 @@ impl Group {
 
 /// `throwIfConsumerGroupHeartbeatRequestIsInvalid`.
 fn is_invalid(request: &Heartbeat) -> bool {
-    if request.member.is_empty() || request.instance.as_deref() == Some("") {
+    let empty = |text: &Option<String>| text.as_deref() == Some("");
+    if request.member.is_empty() || empty(&request.instance) || empty(&request.rack) {
         return true;
     }
     match request.epoch {

@@ -89,6 +89,8 @@ pub struct Heartbeat {
     pub epoch: i32,
     /// `group.instance.id`.
     pub instance: Option<String>,
+    /// `client.rack`, which none of the broker's assignors looks at.
+    pub rack: Option<String>,
     /// `max.poll.interval.ms`, within which it has to give up what it is asked for.
     pub rebalance_timeout_ms: Option<i64>,
     /// Its subscription, as places in the list of topics.

@@ -66,7 +66,9 @@ impl Group {
         let subscribed = self.there(&member.topics);
         let (kept, dropped): (BTreeMap<Place, i32>, BTreeMap<Place, i32>) =
             member.assigned.iter().partition(|((topic, _), _)| subscribed.contains_key(topic));
-        if dropped.is_empty() {
+        // Java tells by the maps' identity whether anything is new, and one without a topic always has a new one.
+        let nothing_left = member.topics.is_empty() && member.revoking.is_empty();
+        if dropped.is_empty() && !nothing_left {
             return;
         }
         let mut revoking = member.revoking.clone();
@@ -74,7 +76,7 @@ impl Group {
         let epoch = member.epoch;
         member.go(epoch);
         member.assigned = kept;
-        if owns_any(owned, &revoking) {
+        if !revoking.is_empty() && owns_any(owned, &revoking) {
             member.state = State::UnrevokedPartitions;
             member.revoking = revoking;
         }
