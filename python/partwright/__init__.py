@@ -41,6 +41,11 @@ And who of a consumer group reads what, as Kafka's own assignors say:
     >>> pw.assign({"orders": 3}, {"c1": ["orders"], "c2": ["orders"]}, "sticky").to_dict()
     {'c1': [('orders', 0), ('orders', 2)], 'c2': [('orders', 1)]}
 
+What becomes of a group whose members come and go, rebalance by rebalance:
+
+    >>> pw.group.play({"topics": {"orders": 3}, "assignor": "cooperative-sticky", "events": "+2, +1"}).moved
+    1
+
 In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real Kafka to try things on is
 `partwright.kafka.EmbeddedKafka`. Every refusal is a `PartwrightError`, which is a `ValueError`.
 """
@@ -54,7 +59,7 @@ from partwright.contract import check_contract, contract
 from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
-    from partwright import batching, cluster
+    from partwright import batching, cluster, group
     from partwright.assignment import assign
     from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.cluster import Cluster
@@ -80,6 +85,7 @@ __all__ = [
     "contract",
     "coordinator_partition",
     "encode",
+    "group",
     "murmur2",
     "partition_for_key",
     "rebalance_protocol",
@@ -109,7 +115,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         from importlib import import_module  # noqa: PLC0415
 
-        if name in {"batching", "cluster"}:
+        if name in {"batching", "cluster", "group"}:
             return import_module(f"partwright.{name}")
         if name not in _OF_COLUMNS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

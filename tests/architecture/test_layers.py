@@ -184,6 +184,7 @@ def test_imports_are_told_apart() -> None:
                 "assignment.py",
                 "assignor_choice.py",
                 "cluster/",
+                "group/",
                 "group_columns.py",
                 "topic_ids.py",
                 "hashing.py",
@@ -200,6 +201,7 @@ def test_imports_are_told_apart() -> None:
                 "_arrow.py",
                 "assignment.py",
                 "cluster/placed.py",
+                "group/timeline.py",
                 "group_columns.py",
                 "grouped.py",
                 "own_assignor.py",
@@ -237,6 +239,7 @@ def test_imports_are_told_apart() -> None:
         ("pytest", {"pytest_plugin.py"}),
         ("platformdirs", {"folders.py"}),
         ("matplotlib", {"batching/plot.py"}),
+        ("yaml", {"cli/script_input.py"}),
     ],
 )
 def test_a_package_is_known_where_it_belongs(package: str, allowed: set[str]) -> None:
@@ -262,6 +265,7 @@ def test_a_package_is_known_nowhere(package: str) -> None:
         ("kafka", {"kafka/topics.py", "kafka/partitioners.py"}),
         ("psutil", {"kafka/process.py"}),
         ("matplotlib", {"batching/plot.py"}),
+        ("yaml", {"cli/script_input.py"}),
     ],
 )
 def test_an_extra_is_imported_on_demand(package: str, files: set[str]) -> None:
@@ -462,7 +466,8 @@ def test_the_table_has_no_circle() -> None:
             "pyarrow numpy pyspark py4j kafka psutil click rich filelock platformdirs pandas polars hypothesis",
         ),
         ("partwright.cluster", "pyarrow numpy pyspark py4j kafka psutil click rich pandas"),
-        ("partwright.cli", "pyspark py4j kafka psutil pandas matplotlib"),
+        ("partwright.cli", "pyspark py4j kafka psutil pandas matplotlib yaml"),
+        ("partwright.group", "pyspark py4j kafka psutil click rich pandas yaml"),
         ("partwright.batching", "pyspark py4j kafka psutil click rich pandas matplotlib"),
         ("partwright.kafka", "pyspark py4j kafka psutil pandas"),
         ("partwright.spark", "kafka psutil click pandas"),

@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from partwright import _core
 from partwright.batching.latency import latency_of, median
-from partwright.numbers import LEAST_LONG, MOST_LONG, optional
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
 from partwright.cluster.parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
 from partwright.hashing import partition_for_key
+from partwright.numbers import LEAST_LONG, MOST_LONG, optional
 from partwright.producer_configs import read_configs, settings_of
 from partwright.producer_records import Records, moved
 

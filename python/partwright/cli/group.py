@@ -79,8 +79,8 @@ def command(
     FILE is JSON, or YAML by its suffix, or - for JSON on stdin: {"topics": {"t": 12}, "protocol", "assignor", "static",
     "config": {Kafka's keys}, "events": [{"at_ms": 0, "join": "c1", "topics": ["t"], "instance_id": null}, {"at_ms":
     60000, "leave": "c1"}, {"at_ms": 90000, "crash": "c2"}, {"at_ms": 95000, "add_partitions": {"t": 4}}]}. Other events
-    are restart, stall, subscribe, assign, create_topic, delete_topic, move_coordinator and commit: docs/group.md has them
-    all. Events may be a short form: +4 (join), -1 (leave), x1 (crash), roll (a rolling restart), t+4 (partitions).
+    are restart, stall, subscribe, assign, create_topic, delete_topic, move_coordinator and commit: docs/group.md has
+    them all. Events may be a short form: +4 (join), -1 (leave), x1 (crash), roll (a rolling restart), t+4 (partitions).
     Options stand above what FILE says; with --events and --topic there need not be any.
 
     The chart has a row a member and, in each span of time, how many partitions it read at least; the last row is how

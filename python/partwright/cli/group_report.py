@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich import box
 from rich.markup import escape
 from rich.table import Table
-from rich import box
 
 from partwright.cli.tables import right_table, stdout_console
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[in
     changes = sorted(changes)
     fewest, most = [], []
     count, place = 0, 0
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         while place < len(changes) and changes[place][0] <= start:
             count += changes[place][1]
             place += 1

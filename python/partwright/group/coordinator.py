@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from partwright import _core
 from partwright.cluster.parts import listed, object_fields, shown
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config"]
 
-_Value = TypeVar("_Value")
 _INITIAL_DELAY = "group.initial.rebalance.delay.ms"
 _CLASSIC: dict[str, tuple[str, int]] = {
     _INITIAL_DELAY: ("initial_rebalance_delay_ms", 3000),
@@ -115,8 +114,11 @@ class ClassicGroup:
 
     @property
     def state(self) -> dict[str, Any]:
-        """`state` (Kafka's name), `generation`, `protocol`, `leader`, `members` in the order of the coordinator's map,
-        and `pending`: how many were given an id and have not come back with it."""  # noqa: D205, D209
+        """What the group is now.
+
+        `state` (Kafka's name; None before there is a group), `generation`, `protocol`, `leader`, `members` in the order
+        of the coordinator's map, and `pending`: how many were given an id and have not come back with it.
+        """
         return self._group.state()
 
     def step(self, event: Mapping[str, Any]) -> tuple[Self, list[dict[str, Any]]]:
@@ -129,8 +131,8 @@ class ClassicGroup:
                   it), `instance_id`, `session_timeout_ms` (45000), `rebalance_timeout_ms` (300000), `protocols`, a list
                   of assignors with what the member says to each, as text; `member_id_required` (true from version 4 of
                   the request on) and `skip_assignment` (true from version 9 on, KIP-814).
-                * `sync`: `member_id`, `generation`, `instance_id`, `protocol`, and of the leader `assignments`, texts by
-                  member id.
+                * `sync`: `member_id`, `generation`, `instance_id`, `protocol`, and of the leader `assignments`, texts
+                  by member id.
                 * `heartbeat` and `commit`: `member_id`, `generation` and `instance_id`.
                 * `leave`: `members`, a list of objects with `member_id` and `instance_id`.
                 * `wait`: time passes. `move`: another broker takes the group over.
@@ -149,7 +151,9 @@ class ClassicGroup:
         """
         kind, at_ms, tag, given = _event(event, _REQUESTS)
         group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
-        return _with(type(self), group), answers
+        found = type(self).__new__(type(self))
+        found._group = group  # noqa: SLF001 - of our own class
+        return found, answers
 
 
 class ConsumerGroup:
@@ -179,12 +183,15 @@ class ConsumerGroup:
 
     @property
     def state(self) -> dict[str, Any]:
-        """`state` (Kafka's name), `epoch`, `assignment_epoch`, and `members`: of each its `id`, `epoch`,
-        `previous_epoch`, `state`, and what is `assigned` to it, what it is `revoking`, and its `target`."""  # noqa: D205, D209
+        """What the group is now.
+
+        `state` (Kafka's name; None before there is a group), `epoch`, `assignment_epoch`, and `members`: of each its
+        `id`, `epoch`, `previous_epoch`, `state`, and what is `assigned` to it, what it is `revoking`, and its `target`.
+        """
         state = self._group.state()
         for member in state["members"]:
             for name in ("assigned", "revoking", "target"):
-                member[name] = self._named(member[name])
+                member[name] = _named(self._topics, member[name])
         return state
 
     def step(self, event: Mapping[str, Any]) -> tuple[Self, list[dict[str, Any]]]:
@@ -194,8 +201,8 @@ class ConsumerGroup:
             event: `at_ms`, `request` and the request's own fields; `tag`, a number by which its answer is known.
 
                 * `heartbeat`: `member_id`, `epoch` (0 joins, -1 leaves, -2 leaves for a while), and, where they are new
-                  or have changed, `instance_id`, `rack_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`, lists of
-                  partitions by topic.
+                  or have changed, `instance_id`, `rack_id`, `rebalance_timeout_ms`, `topics`, `assignor`, and `owned`,
+                  lists of partitions by topic.
                 * `commit`: `member_id`, `epoch`, and the `partitions`, by topic.
                 * `topics`: from now on the cluster has these `topics`.
                 * `wait`: time passes. `move`: another broker takes the group over.
@@ -235,11 +242,10 @@ class ConsumerGroup:
         else:
             request = True
         group, answers = group.step(at_ms, tag, {kind: request})
-        changed = _with(type(self), group)
-        changed._topics = topics
+        changed = self._with(group, topics)
         for answer in answers:
             if answer["assignment"] is not None:
-                answer["assignment"] = changed._named(answer["assignment"])
+                answer["assignment"] = _named(topics, answer["assignment"])
         return changed, answers
 
     def _known(self, at_ms: int, names: Sequence[str]) -> tuple[Any, dict[str, int | None]]:
@@ -251,16 +257,16 @@ class ConsumerGroup:
             group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
         return group, topics
 
-    def _named(self, places: list[tuple[int, int]]) -> dict[str, list[int]]:
-        names, found = list(self._topics), dict[str, list[int]]()
-        for topic, partition in places:
-            found.setdefault(names[topic], []).append(partition)
+    def _with(self, group: Any, topics: dict[str, int | None]) -> Self:  # noqa: ANN401 - the core's
+        found = type(self).__new__(type(self))
+        found._group, found._topics = group, topics  # noqa: SLF001 - the same
         return found
 
 
-def _with(group_type: type[_Value], group: Any) -> _Value:  # noqa: ANN401 - the core's
-    found = group_type.__new__(group_type)
-    found._group = group  # type: ignore[attr-defined]
+def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, list[int]]:
+    names, found = list(topics), dict[str, list[int]]()
+    for topic, partition in places:
+        found.setdefault(names[topic], []).append(partition)
     return found
 
 
@@ -276,7 +282,7 @@ def _event(
     event: Mapping[str, Any], requests: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, int, int, Mapping[str, Any]]:
     kind = event.get("request") if isinstance(event, dict) else None
-    if kind not in requests:
+    if not isinstance(kind, str) or kind not in requests:
         raise PartwrightError(f"an event's request is {', '.join(requests)}, not {shown(kind)}")
     given = object_fields(event, f"a {kind}", ("at_ms", "request", "tag", *requests[kind]), needs="at_ms")
     at_ms = whole(given["at_ms"], "at_ms", 0, MOST_LONG // 4)

@@ -96,8 +96,8 @@ def compare(script: Mapping[str, Any]) -> dict[tuple[str, bool], Timeline]:
             `assignor` or an `instance_id` of its own.
 
     Returns:
-        By the protocol's name (`range` and `sticky`, which rebalance eagerly, `cooperative-sticky`, and `consumer`, which is
-        KIP-848 with the broker's `uniform`) and whether members are static, the timeline.
+        By the protocol's name (`range` and `sticky`, which rebalance eagerly, `cooperative-sticky`, and `consumer`,
+        which is KIP-848 with the broker's `uniform`) and whether members are static, the timeline.
 
     Raises:
         PartwrightError: See `play`.

@@ -1,4 +1,4 @@
-"""Scripts of requests, as golden files have them, put to a coordinator: members by name, their ids as Kafka drew them."""
+"""Scripts of requests, as golden files have them, put to a coordinator; member ids are those that Kafka drew."""
 
 from __future__ import annotations
 
@@ -114,9 +114,7 @@ class _Classic:
             if answer["error"] == "NONE":
                 self.generations[request["member"]] = answer["generation"]
             told["member"] = self.name_of(answer["member"])
-        if answer["error"] != "NONE":
-            pass
-        elif kind == "join":
+        if kind == "join" and answer["error"] == "NONE":
             told |= {
                 "generation": answer["generation"],
                 "protocol": answer["protocol"],
@@ -126,9 +124,9 @@ class _Classic:
                     [self.name_of(each), instance_id, said] for each, instance_id, said in answer["members"]
                 ],
             }
-        elif kind == "sync":
+        elif kind == "sync" and answer["error"] == "NONE":
             told |= {"protocol": answer["protocol"], "assignment": answer["assignment"] or ""}
-        elif kind == "leave":
+        elif kind == "leave" and answer["error"] == "NONE":
             told["members"] = answer["errors"]
         self.answers.append(told)
 
@@ -152,7 +150,8 @@ class _Consumer:
         self.assigned: dict[str, dict[str, list[int]]] = {}
 
     def run(self) -> dict[str, Any]:
-        answers, states = [], []
+        answers: list[dict[str, Any]] = []
+        states: list[dict[str, Any]] = []
         for place, request in enumerate(self.requests):
             event = {"at_ms": request["at_ms"], "tag": place, **self.translated(request)}
             self.group, told = self.group.step(event)

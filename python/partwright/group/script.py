@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,7 +163,7 @@ class _Reader:
             tuple(self.assignors),
         )
 
-    def make_topics(self, events: list[Any]) -> None:
+    def make_topics(self, events: Sequence[Any]) -> None:
         """Topics that are made later have their places from the first."""
         for event in events:
             made = event.get("create_topic") if isinstance(event, Mapping) else None
@@ -237,8 +237,8 @@ class _Reader:
             raise PartwrightError(f"{where}: {name!r} is there already: let it leave, crash or restart")
         if any(name == other and to is None for other, _, to, _ in self.assigned):
             raise PartwrightError(
-                f"{where}: {name!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer throws "
-                "IllegalStateException): take another name"
+                f"{where}: {name!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer "
+                "throws IllegalStateException): take another name"
             )
         self.start(where, at_ms, name, fields)
 
@@ -286,8 +286,8 @@ class _Reader:
         name = _name(fields["assign"], f"{where}: a consumer")
         if name in self.alive:
             raise PartwrightError(
-                f"{where}: {name!r} has subscribed and cannot assign itself partitions as well (Kafka's consumer throws "
-                "IllegalStateException): take another name"
+                f"{where}: {name!r} has subscribed and cannot assign itself partitions as well (Kafka's consumer "
+                "throws IllegalStateException): take another name"
             )
         pairs = []
         for pair in listed(fields.get("partitions") or (), f"{where}: partitions"):

@@ -89,7 +89,7 @@ class Timeline:
             }
 
     def protocols(self) -> list[str | None]:
-        """The assignor of each generation, as its members have voted; None where nobody is left, or the broker assigns."""
+        """The assignor of each generation, as its members voted; None where nobody is left, or the broker assigns."""
         return [generation["protocol"] for generation in self._timeline.generations()]
 
     @property
@@ -124,8 +124,8 @@ class Timeline:
         """What became of each partition.
 
         Returns:
-            A table of `topic`, `partition`, `unowned_ms`, `longest_ms`, `moves`, `not_read` and `read_twice` (records, at
-            the script's `records_per_s`), sorted.
+            A table of `topic`, `partition`, `unowned_ms`, `longest_ms`, `moves`, `not_read` and `read_twice` (records,
+            at the script's `records_per_s`), sorted.
         """
         readings, rate = self._timeline.readings(), self._script.records_per_s / 1000
         columns = list(zip(*readings, strict=True)) or [()] * 5
@@ -145,8 +145,8 @@ class Timeline:
         """Who read which partition from when to when.
 
         Returns:
-            A table of `member`, `topic`, `partition`, `from_ms`, `to_ms` (null where it still does at the end) and `group`
-            (false for consumers that have assigned themselves what they read), by partition and time.
+            A table of `member`, `topic`, `partition`, `from_ms`, `to_ms` (null where it still does at the end) and
+            `group` (false for consumers that have assigned themselves what they read), by partition and time.
 
         Examples:
             >>> from partwright.group import play
@@ -206,17 +206,17 @@ class Timeline:
         return self._told(self._timeline.commits())
 
     def to_dict(self) -> dict[str, Any]:
-        """As `partwright group --json` has it: `generations`, `moved` and `unowned_ms`, and where there are any, `failures`
-        and `commits`."""  # noqa: D205, D209
+        """As `partwright group --json` has it.
+
+        `generations`, `moved` and `unowned_ms`, and where there are any, `failures` and `commits`.
+        """
         found: dict[str, Any] = {
             "generations": list(self.generations()),
             "moved": self.moved,
             "unowned_ms": self.unowned_ms,
         }
-        for name, those in (("failures", self.failures()), ("commits", self.commits())):
-            if those:
-                found[name] = those
-        return found
+        more = {"failures": self.failures(), "commits": self.commits()}
+        return {**found, **{name: those for name, those in more.items() if those}}
 
     def chart(self, width: int = 100) -> str:
         """Members by time as text: how many partitions each reads, and how many nobody does.

@@ -23,7 +23,7 @@ pub struct Group {
     /// The subscription of the first member, in the order given.
     pub(super) first: Vec<u32>,
     /// `SubscriptionType.HOMOGENEOUS`: every topic that a member names is named by all of them.
-    pub(crate) homogeneous: bool,
+    pub(super) homogeneous: bool,
     /// What each member owns, by topic: both in the order given, each once.
     pub(super) owned: Lists<(u32, u32)>,
     /// Members as `RangeAssignor` sorts them: those with an instance id first and by it, the others by their ids.

@@ -41,7 +41,10 @@ impl Group {
             }
         };
         self.made = true;
+        let mut left_behind = Vec::new();
         if let Some(old) = &replaced {
+            // Whoever has an id already and takes another's place still holds what it had, until it is through.
+            left_behind.extend(self.members.get(&request.member).into_iter().flat_map(Member::places));
             self.replace(old, &request.member, &member);
         }
         let before = member.clone();
@@ -65,12 +68,20 @@ impl Group {
         let counts_anew = changed || other_assignor || self.stale;
         let behind = self.assignment_epoch < self.epoch;
         let homogeneous = (behind && !counts_anew).then(|| self.is_homogeneous());
+        // The last target is looked up by the instance id, where there is one.
+        let known = member.instance.as_ref().is_none_or(|instance| self.statics.contains_key(instance));
         self.keep(&request.member, member.clone());
         if counts_anew {
             self.update_epoch(changed, other_assignor, &request.member, &member.topics);
         }
-        self.update_target(&preferred, homogeneous, at)?;
-        self.reconcile(request, &mut member, changed, at);
+        let has_target = self.update_target(&preferred, homogeneous, at)? || known;
+        for &place in &left_behind {
+            self.taken.entry(place).or_insert_with(|| Arc::clone(&request.member));
+        }
+        self.reconcile(request, &mut member, changed, has_target, at);
+        for place in left_behind {
+            self.taken.remove(&place);
+        }
         self.keep(&request.member, member.clone());
         self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
         let full =
@@ -128,14 +139,17 @@ impl Group {
     /// Puts a member into the group as it is now, and counts what it holds as taken.
     pub(super) fn keep(&mut self, name: &Name, member: Member) {
         if let Some(before) = self.members.get(name) {
-            for place in before.assigned.keys().chain(before.revoking.keys()) {
-                self.taken.remove(place);
+            if let Some(instance) = before.instance.as_ref().filter(|_| before.instance != member.instance) {
+                self.statics.remove(instance);
+            }
+            for place in before.places() {
+                self.taken.remove(&place);
             }
         } else {
             self.joined.push(Arc::clone(name));
         }
-        for place in member.assigned.keys().chain(member.revoking.keys()) {
-            self.taken.insert(*place, Arc::clone(name));
+        for place in member.places() {
+            self.taken.insert(place, Arc::clone(name));
         }
         if let Some(instance) = &member.instance {
             self.statics.insert(instance.clone(), Arc::clone(name));
@@ -146,8 +160,8 @@ impl Group {
     /// Takes a member out of the group.
     pub(super) fn forget(&mut self, name: &Name) {
         let Some(member) = self.members.remove(name) else { return };
-        for place in member.assigned.keys().chain(member.revoking.keys()) {
-            self.taken.remove(place);
+        for place in member.places() {
+            self.taken.remove(&place);
         }
         if let Some(instance) = &member.instance {
             self.statics.remove(instance);

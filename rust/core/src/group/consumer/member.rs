@@ -70,6 +70,11 @@ impl Member {
         self.state == State::Stable && self.epoch == assignment_epoch
     }
 
+    /// What nobody else may have yet: what it may read, and what it has to give up.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        self.assigned.keys().chain(self.revoking.keys()).copied()
+    }
+
     /// Goes on to an epoch.
     pub(super) fn go(&mut self, epoch: i32) {
         self.previous_epoch = self.epoch;

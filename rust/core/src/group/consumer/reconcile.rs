@@ -8,14 +8,21 @@ use super::{Group, Heartbeat, Member, Place, Timer};
 
 impl Group {
     /// `maybeReconcile`.
-    pub(super) fn reconcile(&mut self, request: &Heartbeat, member: &mut Member, changed: bool, at: i64) {
+    pub(super) fn reconcile(
+        &mut self,
+        request: &Heartbeat,
+        member: &mut Member,
+        changed: bool,
+        has_target: bool,
+        at: i64,
+    ) {
         if !changed && member.is_reconciled_to(self.assignment_epoch) {
             return;
         }
         let before = member.clone();
         let owned = request.owned.as_deref();
         match member.state {
-            State::Stable if member.epoch != self.assignment_epoch => self.next(request, member),
+            State::Stable if member.epoch != self.assignment_epoch => self.next(request, member, has_target),
             State::Stable if changed => self.drop_unsubscribed(owned, member),
             State::Stable => {}
             State::UnrevokedPartitions if owns_any(owned, &member.revoking) => {
@@ -23,7 +30,9 @@ impl Group {
                     self.drop_unsubscribed(owned, member);
                 }
             }
-            State::UnrevokedPartitions | State::UnreleasedPartitions => self.next(request, member),
+            State::UnrevokedPartitions | State::UnreleasedPartitions => {
+                self.next(request, member, has_target);
+            }
         }
         if *member == before {
             return;
@@ -38,9 +47,10 @@ impl Group {
     }
 
     /// `computeNextAssignment`: revoke first, then assign what is free.
-    fn next(&self, request: &Heartbeat, member: &mut Member) {
+    fn next(&self, request: &Heartbeat, member: &mut Member, has_target: bool) {
         let subscribed = self.there(&member.topics);
-        let target: BTreeSet<Place> = self.target(&request.member).iter().copied().collect();
+        let target = if has_target { self.target(&request.member) } else { &[] };
+        let target: BTreeSet<Place> = target.iter().copied().collect();
         let target: BTreeSet<Place> =
             target.into_iter().filter(|(topic, _)| subscribed.contains_key(topic)).collect();
         let (mut kept, revoking): (BTreeMap<Place, i32>, BTreeMap<Place, i32>) =

@@ -2,31 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use super::Group;
+use super::{Group, Member};
+use crate::assignors::java_order::compare;
+use crate::assignors::java_sets::walk_names;
 use crate::assignors::server::{self, Kind};
 use crate::assignors::{Given, Lists, TopicId};
 use crate::{Error, Result};
 
 impl Group {
-    /// `maybeUpdateTargetAssignment`: where the last one has stood for long enough.
+    /// `maybeUpdateTargetAssignment`: where the last one has stood for long enough. Whether there is a new one.
     ///
     /// `homogeneous` is what the coordinator takes the subscriptions for, where it does not count them anew: whoever joins
-    /// without a topic is not among those that it has counted.
+    /// without a topic is not among those that it has counted. Its assignors look at the first member's alone then.
     pub(super) fn update_target(
         &mut self,
         preferred: &str,
         homogeneous: Option<bool>,
         at: i64,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let stands = |since: i64| {
             self.config.assignment_interval_ms > 0 && at < since + self.config.assignment_interval_ms
         };
         if self.assignment_epoch >= self.epoch || self.assigned_at.is_some_and(stands) {
-            return Ok(());
+            return Ok(false);
         }
         let kind = if preferred == "range" { Kind::Range } else { Kind::Uniform };
-        let mut group = server::Group::new(&self.given())?;
-        group.homogeneous = homogeneous.unwrap_or(group.homogeneous);
+        let group = server::Group::new(&self.given(kind, homogeneous == Some(true)))?;
         let assignment = server::assign(kind, &group)?;
         for (place, name) in self.joined.clone().into_iter().enumerate() {
             let list = assignment.offsets[place]..assignment.offsets[place + 1];
@@ -37,7 +38,7 @@ impl Group {
         }
         self.assignment_epoch = self.epoch;
         self.assigned_at = Some(at);
-        Ok(())
+        Ok(true)
     }
 
     /// The assignor that most members ask for, or the first that the broker has. `change` is what one member asked for
@@ -80,8 +81,26 @@ impl Group {
         named.values().all(|&members| members == self.members.len())
     }
 
+    /// The member whose subscription stands for all where they are alike: for `range` the first by `group.instance.id` and
+    /// then by id, for `uniform` the first of a map.
+    fn first_of(&self, kind: Kind) -> Option<&Member> {
+        let names: Vec<&str> = self.joined.iter().map(|name| &**name).collect();
+        let instance = |name: &str| self.members.get(name).and_then(|member| member.instance.as_deref());
+        let sorted = |one: &&&str, other: &&&str| match (instance(one), instance(other)) {
+            (Some(one), Some(other)) => compare(one, other),
+            (None, None) => compare(one, other),
+            (one, other) => one.is_none().cmp(&other.is_none()),
+        };
+        let first = match kind {
+            Kind::Range => names.iter().min_by(sorted).copied(),
+            Kind::Uniform | Kind::Simple => walk_names(&names).first().map(|&place| names[place as usize]),
+        };
+        first.and_then(|name| self.members.get(name))
+    }
+
     /// The group as an assignor takes it: what members own is what they were to have before.
-    fn given(&self) -> Given<'_> {
+    fn given(&self, kind: Kind, all_alike: bool) -> Given<'_> {
+        let first = self.first_of(kind).filter(|_| all_alike).map(|member| &member.topics);
         let mut given = Given {
             topics: self.topics.iter().map(|(name, _)| &**name).collect(),
             partitions: self.topics.iter().map(|(_, count)| count.unwrap_or(0)).collect(),
@@ -95,7 +114,7 @@ impl Group {
             given.members.push(name);
             given.instance_ids.push(member.instance.as_deref());
             given.member_racks.push(None);
-            given.subscribed.values.extend(member.topics.iter().copied());
+            given.subscribed.values.extend(first.unwrap_or(&member.topics).iter().copied());
             given.subscribed.end();
             given.sends.push(true);
             given.owned.values.extend_from_slice(self.target(name));

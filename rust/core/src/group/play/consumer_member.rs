@@ -275,7 +275,8 @@ impl World {
         }
         let client = &self.clients[reader as usize];
         let epoch = generation.unwrap_or(client.generation);
-        let request = Request::Commit(Arc::clone(&client.id), epoch, client.reading.iter().copied().collect());
+        let request =
+            Request::Commit(Arc::clone(&client.id), epoch, client.reading.iter().copied().collect());
         self.step_consumer(request, Some((reader, Asked::Commit)))
     }
 

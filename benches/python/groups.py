@@ -1,0 +1,57 @@
+"""How long lives of large groups take to play: members, partitions and events, by protocol.
+
+There is no rival: nothing else plays a group's life without a cluster. A Kafka of one's own would take the time that
+the script is about.
+
+    python benches/python/groups.py [--members 10000] [--partitions 100000] [--events 1000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from typing import Any
+
+import partwright as pw
+from partwright.group.playing import VARIANTS
+
+TOPICS = 10
+
+
+def script(members: int, partitions: int, events: int) -> dict[str, Any]:
+    """All join at once; then, ten seconds apart, one member after the other leaves and comes back."""
+    topics = {f"t{number}": partitions // TOPICS for number in range(TOPICS)}
+    said: list[dict[str, Any]] = [{"at_ms": 0, "join": f"c{number}"} for number in range(members)]
+    for number in range(events):
+        name = f"c{number // 2 % members}"
+        kind = "join" if number % 2 else "leave"
+        said.append({"at_ms": 60_000 + 10_000 * number, kind: name})
+    return {"topics": topics, "events": said}
+
+
+def measure(given: dict[str, Any]) -> dict[str, Any]:
+    """One play without who read what when, and the same figures for each."""
+    began = time.perf_counter()
+    timeline = pw.group.play(given, ownership=False)
+    seconds = time.perf_counter() - began
+    return {"seconds": round(seconds, 2), **timeline.cost._asdict(), "settled": timeline.settled}
+
+
+def main() -> None:
+    """Measures each protocol, and prints a line of JSON each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--members", type=int, default=10_000)
+    parser.add_argument("--partitions", type=int, default=100_000)
+    parser.add_argument("--events", type=int, default=1_000)
+    given = parser.parse_args()
+    told = script(given.members, given.partitions, given.events)
+    for name, variant in VARIANTS.items():
+        found = measure({**told, **variant})
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(json.dumps({"protocol": name, **found, "peak_mib": peak}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
