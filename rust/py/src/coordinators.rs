@@ -221,7 +221,7 @@ impl ClassicGroup {
             generation: self.0.generation(),
             protocol: self.0.protocol().map(str::to_owned),
             leader: self.0.leader().map(ToString::to_string),
-            members: self.0.members().into_iter().map(text).collect(),
+            members: self.0.members().iter().map(ToString::to_string).collect(),
             pending: self.0.pending(),
         }
     }

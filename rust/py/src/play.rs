@@ -205,10 +205,10 @@ impl Timeline {
 
     /// What became of each partition.
     fn readings(&self) -> Vec<Reading> {
-        let reading = |(place, reading): (&Place, &play::Reading)| {
-            (*place, reading.idle_ms, reading.longest_ms, reading.moves, reading.again_ms)
+        let reading = |(place, reading): (Place, &play::Reading)| {
+            (place, reading.idle_ms, reading.longest_ms, reading.moves, reading.again_ms)
         };
-        self.0.ledger.readings().iter().map(reading).collect()
+        self.0.ledger.readings().map(reading).collect()
     }
 
     /// The spans in which members read partitions: place, member, from, to (-1 where it still does).

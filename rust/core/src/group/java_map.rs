@@ -15,6 +15,8 @@ pub(super) struct JavaMap<V> {
     entries: HashMap<Name, Entry<V>>,
     bins: usize,
     inserted: u64,
+    /// The names in Java's order, where nothing has come or gone since they were put so.
+    walked: Option<Arc<[Name]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -26,7 +28,7 @@ struct Entry<V> {
 
 impl<V> Default for JavaMap<V> {
     fn default() -> Self {
-        Self { entries: HashMap::new(), bins: FIRST_BINS, inserted: 0 }
+        Self { entries: HashMap::new(), bins: FIRST_BINS, inserted: 0, walked: None }
     }
 }
 
@@ -37,6 +39,7 @@ impl<V> JavaMap<V> {
             entry.value = value;
             return;
         }
+        self.walked = None;
         let spread = spread(hash_code(&name));
         self.entries.insert(name, Entry { spread, inserted: self.inserted, value });
         self.inserted += 1;
@@ -47,7 +50,9 @@ impl<V> JavaMap<V> {
     }
 
     pub(super) fn remove(&mut self, name: &str) -> Option<V> {
-        self.entries.remove(name).map(|entry| entry.value)
+        let entry = self.entries.remove(name)?;
+        self.walked = None;
+        Some(entry.value)
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&V> {
@@ -75,11 +80,21 @@ impl<V> JavaMap<V> {
         self.entries.values().map(|entry| &entry.value)
     }
 
+    /// Puts the names into Java's order once, for all who walk until something comes or goes.
+    pub(super) fn settle(&mut self) {
+        if self.walked.is_none() {
+            self.walked = Some(self.walk());
+        }
+    }
+
     /// The names in Java's order.
-    pub(super) fn walk(&self) -> Vec<Name> {
+    pub(super) fn walk(&self) -> Arc<[Name]> {
+        if let Some(walked) = &self.walked {
+            return Arc::clone(walked);
+        }
         let mut names: Vec<_> = self.entries.iter().collect();
         names.sort_unstable_by_key(|(_, entry)| (bin(entry.spread, self.bins), entry.inserted));
-        names.into_iter().map(|(name, _)| name.clone()).collect()
+        names.into_iter().map(|(name, _)| Arc::clone(name)).collect()
     }
 
     /// The first name in Java's order.
@@ -106,7 +121,9 @@ mod tests {
             }
             let walked: Vec<super::Name> =
                 walk_names(&kept).into_iter().map(|place| kept[place as usize].into()).collect();
-            assert_eq!(map.walk(), walked);
+            assert_eq!(*map.walk(), *walked);
+            map.settle();
+            assert_eq!(*map.walk(), *walked);
             assert_eq!(map.first(), walked.first());
         }
     }

@@ -142,11 +142,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// What the leader is told of the members (`currentClassicGroupMembers`).
     pub(super) fn described(&self) -> Vec<(Name, Option<String>, M)> {
         let chosen = self.protocol.as_deref().unwrap_or_default();
-        let described = |id: Name| {
-            let member = self.members.get(&id)?;
-            Some((Arc::clone(&id), member.instance.clone(), member.metadata(chosen)?))
+        let described = |id: &Name| {
+            let member = self.members.get(id)?;
+            Some((Arc::clone(id), member.instance.clone(), member.metadata(chosen)?))
         };
-        self.members.walk().into_iter().filter_map(described).collect()
+        self.members.walk().iter().filter_map(described).collect()
     }
 
     /// `addMemberThenRebalanceOrCompleteJoin`.

@@ -21,12 +21,12 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `prepareRebalance`.
     pub(super) fn prepare(&mut self, why: String, at: i64) {
         if self.phase == Phase::CompletingRebalance {
-            for id in self.members.walk() {
-                if let Some(member) = self.members.get_mut(&id) {
+            for id in self.members.walk().iter() {
+                if let Some(member) = self.members.get_mut(id) {
                     member.assignment = None;
                 }
-                if self.answer_sync(&id, Code::RebalanceInProgress, at) {
-                    self.put_session_off(&id, at);
+                if self.answer_sync(id, Code::RebalanceInProgress, at) {
+                    self.put_session_off(id, at);
                 }
             }
         }
@@ -67,7 +67,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `completeClassicGroupJoin`: the next generation, without those who have not come back.
     pub(super) fn complete(&mut self, at: i64) {
         self.timers.cancel(&Timer::Join);
-        let late: Vec<Name> = self.members.walk().into_iter().filter(|id| self.is_late(id)).collect();
+        self.members.settle();
+        let walk = self.members.walk();
+        let late: Vec<Name> = walk.iter().filter(|id| self.is_late(id)).cloned().collect();
         for id in late {
             self.remove(&id);
             self.timers.cancel(&Timer::Session(id));
@@ -87,15 +89,16 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
         self.protocol = self.select_protocol();
         self.go(Phase::CompletingRebalance);
-        for id in self.members.walk() {
-            let members = if self.is_leader(&id) { self.described() } else { Vec::new() };
-            let joined = self.joined(&id, members, false);
-            self.answer_join(&id, joined, at);
-            self.put_session_off(&id, at);
-            if let Some(member) = self.members.get_mut(&id) {
+        self.members.settle();
+        for id in self.members.walk().iter() {
+            let members = if self.is_leader(id) { self.described() } else { Vec::new() };
+            let joined = self.joined(id, members, false);
+            self.answer_join(id, joined, at);
+            self.put_session_off(id, at);
+            if let Some(member) = self.members.get_mut(id) {
                 member.is_new = false;
             }
-            self.pending_sync.insert(id);
+            self.pending_sync.insert(Arc::clone(id));
         }
         self.sync_generation = self.generation;
         self.timers.set(Timer::Sync, at + self.longest_rebalance_timeout_ms());
@@ -113,7 +116,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if has_joined(leader) {
             return true;
         }
-        match self.members.walk().into_iter().find(|id| has_joined(id)) {
+        match self.members.walk().iter().find(|id| has_joined(id)).cloned() {
             Some(next) => {
                 self.leader = Some(next);
                 true
@@ -125,7 +128,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `selectProtocol`: each member votes for the first of its assignors that all have.
     pub(super) fn select_protocol(&self) -> Option<String> {
         let mut votes: Vec<(&str, usize)> = Vec::new();
-        for id in &self.members.walk() {
+        for id in self.members.walk().iter() {
             let Some(member) = self.members.get(id) else { continue };
             let vote =
                 member.protocols.iter().map(|(name, _)| name.as_str()).find(|name| self.all_support(name))?;
@@ -220,12 +223,12 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// Writes the group's state to `__consumer_offsets`.
     pub(super) fn write(&mut self) {
-        let kept = |id: Name| {
-            let mut member = self.members.get(&id)?.clone();
+        let kept = |id: &Name| {
+            let mut member = self.members.get(id)?.clone();
             (member.joining, member.syncing, member.is_new) = (None, None, false);
-            Some((id, member))
+            Some((Arc::clone(id), member))
         };
-        let members = self.members.walk().into_iter().filter_map(kept).collect();
+        let members = self.members.walk().iter().filter_map(kept).collect();
         self.written = Some(Box::new(Written {
             generation: self.generation,
             protocol: self.protocol.clone(),

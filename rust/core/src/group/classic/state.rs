@@ -122,7 +122,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// The members' ids in the order of the coordinator's map.
-    pub fn members(&self) -> Vec<Name> {
+    pub fn members(&self) -> Arc<[Name]> {
         self.members.walk()
     }
 

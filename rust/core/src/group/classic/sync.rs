@@ -66,7 +66,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `setAndPropagateAssignment`.
     fn assign(&mut self, assignments: Vec<(Name, A)>, at: i64) {
         let walk = self.members.walk();
-        for id in &walk {
+        for id in walk.iter() {
             if let Some(member) = self.members.get_mut(id) {
                 member.assignment = None;
             }
@@ -76,9 +76,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 member.assignment = Some(assignment);
             }
         }
-        for id in walk {
-            if self.answer_sync(&id, Code::None, at) {
-                self.put_session_off(&id, at);
+        for id in walk.iter() {
+            if self.answer_sync(id, Code::None, at) {
+                self.put_session_off(id, at);
             }
         }
         self.go(Phase::Stable);
@@ -88,12 +88,12 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// The group is loaded by another broker: it is what was written of it, and every session begins anew. Requests that
     /// waited are answered by the old one, which is no coordinator any more.
     pub(super) fn reload(&mut self, at: i64) {
-        for id in self.members.walk() {
-            let mut joined = self.joined(&id, Vec::new(), false);
+        for id in self.members.walk().iter() {
+            let mut joined = self.joined(id, Vec::new(), false);
             joined =
                 Joined { code: Code::NotCoordinator, generation: -1, protocol: None, leader: None, ..joined };
-            self.answer_join(&id, joined, at);
-            self.answer_sync(&id, Code::NotCoordinator, at);
+            self.answer_join(id, joined, at);
+            self.answer_sync(id, Code::NotCoordinator, at);
         }
         self.timers.clear();
         self.members = JavaMap::default();

@@ -1,7 +1,5 @@
 //! Who reads which partition from when to when, and what it costs that at times nobody does.
 
-use std::collections::BTreeMap;
-
 use super::super::consumer::Place;
 
 /// A client, by its place in the script's list.
@@ -45,7 +43,8 @@ pub struct Span {
 /// All partitions.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    readings: BTreeMap<Place, Reading>,
+    /// By topic and partition.
+    readings: Vec<Vec<Reading>>,
     /// The spans that are over, where they are kept.
     pub spans: Vec<Span>,
     keeps_spans: bool,
@@ -58,8 +57,10 @@ impl Ledger {
     }
 
     /// The partitions with their stories.
-    pub fn readings(&self) -> &BTreeMap<Place, Reading> {
-        &self.readings
+    pub fn readings(&self) -> impl Iterator<Item = (Place, &Reading)> {
+        (0..).zip(&self.readings).flat_map(|(topic, readings)| {
+            (0..).zip(readings).map(move |(partition, reading)| ((topic, partition), reading))
+        })
     }
 
     /// A partition is made. One that comes after the group has begun is unread from the first.
@@ -70,12 +71,19 @@ impl Ledger {
             committed_until: at,
             ..Reading::default()
         };
-        self.readings.entry(place).or_insert(reading);
+        let (topic, partition) = (place.0 as usize, usize::try_from(place.1).unwrap_or(0));
+        if self.readings.len() <= topic {
+            self.readings.resize_with(topic + 1, Vec::new);
+        }
+        // Partitions are made in their order; one of a topic that was deleted goes on.
+        if self.readings[topic].len() == partition {
+            self.readings[topic].push(reading);
+        }
     }
 
     /// A partition is gone with its topic.
     pub(super) fn delete(&mut self, place: Place, at: i64) {
-        if let Some(reading) = self.readings.get_mut(&place) {
+        if let Some(reading) = found(&mut self.readings, place) {
             if let Some((reader, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
                 self.spans.push(Span { place, reader, from, to: at });
             }
@@ -87,12 +95,12 @@ impl Ledger {
     pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
         if !self.began {
             self.began = true;
-            for reading in self.readings.values_mut() {
+            for reading in self.readings.iter_mut().flatten() {
                 reading.idle_since = Some(at);
                 (reading.read_until, reading.committed_until) = (at, at);
             }
         }
-        let Some(reading) = self.readings.get_mut(&place) else { return };
+        let Some(reading) = found(&mut self.readings, place) else { return };
         // Who had it may not have noticed yet that it is not theirs any more.
         if let Some((before, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
             self.spans.push(Span { place, reader: before, from, to: at });
@@ -106,7 +114,7 @@ impl Ledger {
 
     /// A member stops reading; `committed` is up to when it has committed what it read, and `read` up to when it did.
     pub(super) fn release(&mut self, place: Place, reader: Reader, read: i64, committed: i64, at: i64) {
-        let Some(reading) = self.readings.get_mut(&place) else { return };
+        let Some(reading) = found(&mut self.readings, place) else { return };
         let Some((current, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
         if self.keeps_spans {
             self.spans.push(Span { place, reader: current, from, to: at });
@@ -119,10 +127,12 @@ impl Ledger {
 
     /// Counts what nobody reads up to the end.
     pub(super) fn close(&mut self, at: i64) {
-        for (place, reading) in &mut self.readings {
-            reading.stop_idling(at);
-            if let Some((reader, from)) = reading.reader.filter(|_| self.keeps_spans) {
-                self.spans.push(Span { place: *place, reader, from, to: -1 });
+        for (topic, readings) in (0..).zip(&mut self.readings) {
+            for (partition, reading) in (0..).zip(readings) {
+                reading.stop_idling(at);
+                if let Some((reader, from)) = reading.reader.filter(|_| self.keeps_spans) {
+                    self.spans.push(Span { place: (topic, partition), reader, from, to: -1 });
+                }
             }
         }
         self.spans.sort_unstable_by_key(|span| (span.place, span.from));
@@ -136,4 +146,8 @@ impl Reading {
             self.longest_ms = self.longest_ms.max(at - since);
         }
     }
+}
+
+fn found(readings: &mut [Vec<Reading>], (topic, partition): Place) -> Option<&mut Reading> {
+    readings.get_mut(topic as usize)?.get_mut(usize::try_from(partition).ok()?)
 }
