@@ -266,10 +266,12 @@ impl Group {
         self.effects.push(Effect { at, tag, code, epoch: 0, assignment: None });
     }
 
-    /// The topics have changed: the next heartbeat looks whether they are the group's.
+    /// The topics have changed: the next heartbeat looks at those that the group reads.
     fn take_topics(&mut self, topics: Vec<(Name, Option<u32>)>) {
+        let count = |topics: &[(Name, Option<u32>)], topic: u32| topics.get(topic as usize)?.1;
+        let changed = |&topic: &u32| count(&topics, topic) != count(&self.topics, topic);
+        self.stale |= self.members.values().any(|member| member.topics.iter().any(changed));
         self.topics = topics;
-        self.stale = true;
     }
 
     /// The topics of a subscription that are there, with their partitions.
