@@ -3,9 +3,6 @@
 >>> group = ClassicGroup({"group.initial.rebalance.delay.ms": 0})
 >>> join = {"request": "join", "at_ms": 0, "member_id": "", "new_id": "c1", "protocols": [["range", "t"]]}
 >>> group, answers = group.step({**join, "member_id_required": False})
->>> group.state["state"], answers
-('PreparingRebalance', [])
->>> group, answers = group.step({"request": "wait", "at_ms": 0})
 >>> group.state["state"], [(answer["error"], answer["generation"], answer["leader"]) for answer in answers]
 ('CompletingRebalance', [('NONE', 1, 'c1')])
 """
@@ -219,7 +216,7 @@ class ConsumerGroup:
             >>> join = {"request": "heartbeat", "at_ms": 0, "member_id": "c1", "epoch": 0, "topics": ["t"], "owned": {}}
             >>> group, answers = group.step({**join, "rebalance_timeout_ms": 300000})
             >>> answers[0]["epoch"], answers[0]["assignment"]
-            (1, {'t': [0, 1]})
+            (2, {'t': [0, 1]})
         """
         kind, at_ms, tag, given = _event(event, _CONSUMER_REQUESTS)
         group, topics = self._group, dict(self._topics)

@@ -69,7 +69,7 @@ def play(script: Mapping[str, Any], *, ownership: bool = True, requests: bool = 
         >>> [sorted(each["assignment"].items()) for each in timeline.generations()][1:]
         [[('c1', [('p', 0)]), ('c2', [('p', 1)]), ('c3', [])], [('c1', [('p', 0)]), ('c2', [('p', 1)]), ('c3', [('p', 2)])]]
         >>> timeline.moved, timeline.unowned_ms
-        (1, {'p-0': 0, 'p-1': 0, 'p-2': 0})
+        (1, {'p-0': 0, 'p-1': 0, 'p-2': 3309})
     """  # noqa: E501 - an example is one line
     read = read_script(script)
     broker = read.broker.consumer if read.protocol == "consumer" else read.broker.classic
@@ -105,7 +105,7 @@ def compare(script: Mapping[str, Any]) -> dict[tuple[str, bool], Timeline]:
     Examples:
         >>> compared = compare({"topics": {"t": 20}, "events": "+4, roll"})
         >>> {name: each.cost.unowned_s for (name, static), each in compared.items() if static}
-        {'range': 100.0, 'sticky': 100.0, 'cooperative-sticky': 100.0, 'consumer': 100.0}
+        {'range': 100.4, 'sticky': 100.4, 'cooperative-sticky': 100.4, 'consumer': 168.0}
     """
     if not isinstance(script, dict):
         object_fields(script, "a script", (), needs="events")

@@ -151,7 +151,7 @@ class Timeline:
         Examples:
             >>> from partwright.group import play
             >>> play({"topics": {"t": 1}, "events": "+1, -1"}).ownership().to_pylist()
-            [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3000, 'to_ms': 60000, 'group': True}]
+            [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3020, 'to_ms': 60000, 'group': True}]
         """
         rows = [
             (
