@@ -110,8 +110,9 @@ def command(
         raise PartwrightError("name a FILE, or give --events and --topic")
     if isinstance(script, dict):
         script |= {name: value for name, value in told.items() if value is not None}
-        if configs:
-            script["config"] = {**(script.get("config") or {}), **key_values("--config", configs)}
+        config = script.get("config") or {}
+        if configs and isinstance(config, dict):
+            script["config"] = {**config, **key_values("--config", configs)}
     # Imported here alone, for it brings pyarrow along.
     from partwright import group  # noqa: PLC0415
     from partwright.cli import group_report as report  # noqa: PLC0415

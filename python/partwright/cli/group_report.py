@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from partwright.cli.tables import right_table, stdout_console
+from partwright.group.timeline import counted
 
 if TYPE_CHECKING:
     from partwright.group import Timeline
@@ -43,14 +44,17 @@ def print_timeline(timeline: Timeline, width: int) -> None:
     if len(generations) > _MOST_GENERATIONS:
         console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
     click.echo(timeline.chart(width))
-    console.print(f"\n{_sentence(timeline)}")
+    console.print(f"\n{_sentence(timeline)}", soft_wrap=True)
     for failure in timeline.failures():
         console.print(
-            f"[red]{escape(failure['member'])} ended at {_seconds(failure['at_ms'])} with {failure['error']}[/]"
+            f"[red]{escape(failure['member'])} ended at {_seconds(failure['at_ms'])} with {failure['error']}[/]",
+            soft_wrap=True,
         )
     for commit in timeline.commits():
         said = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
-        console.print(f"{escape(commit['member'])}'s commit at {_seconds(commit['at_ms'])} {said}")
+        console.print(
+            f"{escape(commit['member'])}'s commit at {_seconds(commit['at_ms'])} {said}", soft_wrap=True
+        )
     if not timeline.settled:
         console.print("[yellow]The group had not come to rest when the play ended.[/]")
 
@@ -108,7 +112,7 @@ def print_requests(timeline: Timeline, *, as_json: bool) -> None:
     for row in rows:
         leader = row["leader_id"] or ""
         if row["members"]:
-            leader += f", who is told of {row['members']} members"
+            leader += f", who is told of {counted(row['members'], 'member')}"
         told = [row["member"], row["request"], row["error"], str(row["generation"]), leader]
         table.add_row(_seconds(row["at_ms"]), *map(escape, told))
     stdout_console().print(table)
@@ -120,7 +124,8 @@ def _sentence(timeline: Timeline) -> str:
     if cost.not_read or cost.read_twice:
         records = f" {cost.not_read:,.0f} records were not read meanwhile, and {cost.read_twice:,.0f} were read twice."
     return (
-        f"{cost.generations:,} generations in {_seconds(timeline.ended_ms)}: {cost.moved:,} partitions moved, and "
+        f"{counted(cost.generations, 'generation')} in {_seconds(timeline.ended_ms)}: "
+        f"{counted(cost.moved, 'partition')} moved, and "
         f"{cost.unowned_s:,.1f} s of partitions without a reader, {cost.longest_s:,.1f} s at the longest.{records}"
     )
 

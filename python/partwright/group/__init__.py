@@ -2,7 +2,7 @@
 
 >>> timeline = play({"topics": {"p": 3}, "assignor": "cooperative-sticky", "events": "+2, +1"})
 >>> timeline
-Timeline(3 members, 3 generations, 1 partitions moved, 3.309 s without a reader)
+Timeline(3 members, 3 generations, 1 partition moved, 3.309 s without a reader)
 """
 
 from partwright.group.coordinator import ClassicGroup, ConsumerGroup

@@ -249,7 +249,7 @@ class _Reader:
                 return
         name = self.member(where, fields, "leave")
         operation = fields.get("operation", "DEFAULT")
-        if operation not in _OPERATIONS:
+        if not isinstance(operation, str) or operation not in _OPERATIONS:
             raise PartwrightError(f"{where}: operation is {', '.join(_OPERATIONS)}, not {shown(operation)}")
         del self.alive[name]
         self.act(at_ms, {"leave": (self.place(name), _OPERATIONS[operation])})
@@ -295,7 +295,7 @@ class _Reader:
                 raise PartwrightError(
                     f"{where}: partitions are pairs of a topic and a number, not {shown(pair)}"
                 )
-            topic, partition = pair
+            topic, partition = _name(pair[0], f"{where}: a topic"), pair[1]
             if topic not in self.counts:
                 raise PartwrightError(f"{where}: {unknown(topic, 'topic', self.topics)}")
             pairs.append(
@@ -348,7 +348,7 @@ class _Reader:
         self.act(at_ms, {"move": True})
 
     def _commit(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
-        name = fields["commit"]
+        name = _name(fields["commit"], f"{where}: a member")
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
         generation = optional(fields.get("generation"), f"{where}: generation", -1, MOST_INT)

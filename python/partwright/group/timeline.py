@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from partwright.group.script import Script
 
-__all__ = ["Cost", "Timeline"]
+__all__ = ["Cost", "Timeline", "counted"]
 
 
 class Cost(NamedTuple):
@@ -57,7 +57,8 @@ class Timeline:
     def __repr__(self) -> str:
         cost = self.cost
         return (
-            f"Timeline({len(self.members)} members, {cost.generations} generations, {cost.moved} partitions moved, "
+            f"Timeline({counted(len(self.members), 'member')}, {counted(cost.generations, 'generation')}, "
+            f"{counted(cost.moved, 'partition')} moved, "
             f"{cost.unowned_s:g} s without a reader)"
         )
 
@@ -241,6 +242,15 @@ class Timeline:
 
     def _partition(self, place: tuple[int, int]) -> str:
         return f"{self._topics[place[0]]}-{place[1]}"
+
+
+def counted(count: int, what: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "partition"), counted(1200, "partition")
+    ('1 partition', '1,200 partitions')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 _NARROWEST = 40
