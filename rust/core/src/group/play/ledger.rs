@@ -81,11 +81,18 @@ impl Ledger {
         }
     }
 
+    /// Keeps a span; one of no length is none.
+    fn keep(spans: &mut Vec<Span>, span: Span) {
+        if span.from < span.to {
+            spans.push(span);
+        }
+    }
+
     /// A partition is gone with its topic.
     pub(super) fn delete(&mut self, place: Place, at: i64) {
         if let Some(reading) = found(&mut self.readings, place) {
             if let Some((reader, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
-                self.spans.push(Span { place, reader, from, to: at });
+                Self::keep(&mut self.spans, Span { place, reader, from, to: at });
             }
             reading.stop_idling(at);
         }
@@ -103,7 +110,7 @@ impl Ledger {
         let Some(reading) = found(&mut self.readings, place) else { return };
         // Who had it may not have noticed yet that it is not theirs any more.
         if let Some((before, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
-            self.spans.push(Span { place, reader: before, from, to: at });
+            Self::keep(&mut self.spans, Span { place, reader: before, from, to: at });
         }
         reading.stop_idling(at);
         reading.again_ms += (reading.read_until - reading.committed_until).max(0);
@@ -117,7 +124,7 @@ impl Ledger {
         let Some(reading) = found(&mut self.readings, place) else { return };
         let Some((current, from)) = reading.reader.filter(|(current, _)| *current == reader) else { return };
         if self.keeps_spans {
-            self.spans.push(Span { place, reader: current, from, to: at });
+            Self::keep(&mut self.spans, Span { place, reader: current, from, to: at });
         }
         reading.reader = None;
         reading.idle_since = Some(at);
