@@ -27,8 +27,10 @@ DOCUMENTS = {
     "strategy": "strategies.md",
     "batch": "batching.md",
     "coordinator": "offsets.md",
+    "group": "group.md",
 }
-DOCUMENTS_WITH_SESSIONS = sorted({*DOCUMENTS.values(), "contract.md", "point-reads.md"})
+OTHERS = ("contract.md", "point-reads.md", "rebalancing.md", "eager-cooperative.md", "static-membership.md")
+DOCUMENTS_WITH_SESSIONS = sorted({*DOCUMENTS.values(), *OTHERS})
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s")
 TOPIC = "127.0.0.1:9092"
