@@ -150,9 +150,14 @@ impl World {
         client.leads = joined.leader.as_ref() == Some(&joined.member);
         let mut assignments = Vec::new();
         if client.leads && !joined.skip_assignment {
-            // Topics that the leader has never looked for are looked for now.
+            // Topics that the leader has never looked for are looked for now, and so are those of which others have seen more
+            // than it has: its assignor would throw.
+            let seen = |topic: u32| client.seen.get(topic as usize).copied().flatten();
+            let beyond = |&(topic, partition): &Place| {
+                seen(topic).is_some_and(|count| partition.cast_unsigned() >= count)
+            };
             let wanted = |(_, _, said): &(_, _, Said)| {
-                said.topics.iter().any(|&topic| client.seen[topic as usize].is_none())
+                said.topics.iter().any(|&topic| seen(topic).is_none()) || said.owned.iter().any(beyond)
             };
             if joined.members.iter().any(wanted) {
                 self.refresh(reader);
@@ -183,6 +188,12 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return };
         client.joining = false;
+        if assignment.iter().any(|(topic, _)| !client.topics.contains(topic)) {
+            // `checkAssignmentMatchedSubscription`: a static member that is back with another subscription is told what the
+            // one before it had. It joins again, and says a generation now, which is news to the coordinator.
+            self.join_classic(reader, "was told to read what it does not subscribe to");
+            return;
+        }
         client.memory = (Arc::clone(&assignment), client.generation);
         let wanted: BTreeSet<Place> = assignment.iter().copied().collect();
         let revoked: Vec<Place> = client.reading.difference(&wanted).copied().collect();

@@ -160,7 +160,7 @@ impl World {
     pub(super) fn consumer_is_quiet(&self, group: &consumer::Group) -> bool {
         let alive = self.clients.iter().filter(|client| client.alive);
         matches!(group.state(), "Stable" | "Empty")
-            && !group.is_stale()
+            && (!group.is_stale() || group.members().is_empty())
             && group.members().len() == alive.clone().count()
             && alive.into_iter().all(|client| {
                 let member = group.members().get(&client.id);
