@@ -1,4 +1,4 @@
-//! `LeaveGroup`.
+//! `LeaveGroup`: members that say that they go.
 
 use std::sync::Arc;
 
