@@ -98,7 +98,8 @@ def test_records_are_read_again_where_nobody_has_committed_them() -> None:
     # It committed at 20,000 ms, each five seconds since it began; c1 gave its own up with their offsets committed.
     assert timeline.cost.read_twice == 2 * 3.5 * 100
     assert timeline.cost.not_read == sum(timeline.unowned_ms.values()) / 1000 * 100
-    assert lives(events[:2] + [{"at_ms": 23_500, "leave": "c2"}], records_per_s=100).cost.read_twice == 0
+    gone = [*events[:2], {"at_ms": 23_500, "leave": "c2"}]
+    assert lives(gone, records_per_s=100).cost.read_twice == 0
 
 
 def test_a_member_that_does_not_poll_is_out_after_max_poll_interval_ms() -> None:
