@@ -14,7 +14,7 @@ from partwright.assignment import CLIENT_ASSIGNORS
 from partwright.assignor_choice import assignment_strategy
 from partwright.cluster.parts import object_fields, shown
 from partwright.errors import PartwrightError
-from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config
+from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config, is_text
 from partwright.numbers import MOST_INT, MOST_LONG, whole
 
 if TYPE_CHECKING:
@@ -147,11 +147,14 @@ def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> Membe
             raise PartwrightError(f"{where}{_AUTO_COMMIT} is true or false, not {shown(given[_AUTO_COMMIT])}")
         told["auto_commit"] = flag
     if _STRATEGY in given:
-        names = tuple(assignment_strategy(given[_STRATEGY]))
+        try:
+            names = tuple(assignment_strategy(given[_STRATEGY]))
+        except PartwrightError as error:
+            raise PartwrightError(f"{where}{error}") from None
         strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
         if strange is not None:
             raise PartwrightError(
-                f"{where}a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {strange!r}"
+                f"{where}a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {shown(strange)}"
             )
         told["assignors"] = names
     if _REMOTE in given:
@@ -170,7 +173,7 @@ def _remote(given: object, where: str) -> str:
         raise PartwrightError(f"{where}{_REMOTE} is text, not {shown(given)}")
     if given.removeprefix("server-") not in ("uniform", "range"):
         raise PartwrightError(
-            f"{where}with the protocol consumer the broker assigns: uniform or range, not {given!r}"
+            f"{where}with the protocol consumer the broker assigns: uniform or range, not {shown(given)}"
         )
     return given.removeprefix("server-")
 
@@ -183,6 +186,6 @@ def _plain(given: Any) -> Any:  # noqa: ANN401 - what is checked by who calls
 
 
 def _text(given: object, what: str) -> str | None:
-    if given is not None and (not isinstance(given, str) or not given):
+    if given is not None and (not is_text(given) or not given):
         raise PartwrightError(f"{what} is text, not {shown(given)}")
     return given

@@ -18,9 +18,9 @@ from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Self
+    from typing import Self, TypeGuard
 
-__all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config"]
+__all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config", "is_text"]
 
 _INITIAL_DELAY = "group.initial.rebalance.delay.ms"
 _CLASSIC: dict[str, tuple[str, int]] = {
@@ -286,8 +286,17 @@ def _event(
     return kind, at_ms, whole(given.get("tag", 0), "tag", 0, MOST_INT), given
 
 
+def is_text(given: object) -> TypeGuard[str]:
+    r"""Whether it is text that Kafka can send: an unpaired surrogate is none.
+
+    >>> is_text("c1"), is_text("\ud800"), is_text(1)
+    (True, False, False)
+    """
+    return isinstance(given, str) and not any("\ud800" <= each <= "\udfff" for each in given)
+
+
 def _text(given: object, what: str) -> str:
-    if not isinstance(given, str):
+    if not is_text(given):
         raise PartwrightError(f"{what} is text, not {shown(given)}")
     return given
 

@@ -14,8 +14,9 @@ from typing import Any
 from partwright.cluster.parts import listed, object_fields, shown, unknown
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, MemberConfigs, read_configs
+from partwright.group.coordinator import is_text
 from partwright.group.short import expand
-from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
+from partwright.numbers import MOST_INT, optional, whole
 
 __all__ = ["PROTOCOLS", "Script", "read_script"]
 
@@ -24,7 +25,10 @@ _SCRIPT = (
     "protocol", "assignor", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms",
     "records_per_s", "poll_ms", "latency_ms",
 )  # fmt: skip
-_LATEST_MS = MOST_LONG // 2**20
+_LATEST_MS = 366 * 24 * 3_600_000
+"""A year: heartbeats come every few seconds, and each is played."""
+_MOST_PARTITIONS = 1_000_000
+"""Of all topics together: each has its own story."""
 _MEMBER = ("topics", "instance_id", "member_id", "assignor", "config", "poll_ms")
 _EVENTS: dict[str, tuple[str, ...]] = {
     "join": _MEMBER,
@@ -106,9 +110,12 @@ class _Reader:
         self.static = given.get("static", False)
         if not isinstance(self.static, bool):
             raise PartwrightError(f"static is true or false, not {shown(self.static)}")
-        topics = object_fields(
-            given.get("topics") or {}, "topics", tuple(given.get("topics") or ()), needs=None
-        )
+        topics = given.get("topics")
+        topics = {} if topics is None else topics
+        if not isinstance(topics, Mapping):
+            raise PartwrightError(
+                f'topics are numbers of partitions by name, as {{"t": 4}}, not {shown(topics)}'
+            )
         self.topics: dict[str, int | None] = {
             _name(name, "a topic"): whole(count, f"topic {name}", 1, MOST_INT)
             for name, count in topics.items()
@@ -118,7 +125,9 @@ class _Reader:
                 "a script has no topics: name one at least, with how many partitions it has"
             )
         self.counts: dict[str, int | None] = dict(self.topics)
+        self.check_counts()
         self.members: dict[str, MemberConfigs] = {}
+        self.numbers: dict[str, int] = {}
         self.subscribed: dict[str, list[str]] = {}
         self.alive: dict[str, int] = {}
         self.instances: dict[str, str | None] = {}
@@ -134,13 +143,19 @@ class _Reader:
                 every_ms=whole(self.given.get("every_ms", 60_000), "every_ms", 0, _LATEST_MS),
                 down_ms=whole(self.given.get("down_ms", _DOWN_MS), "down_ms", 0, _LATEST_MS),
             )
-        self.make_topics(listed(events, "events"))
+        events = listed(events, "events")
+        until_ms = optional(self.given.get("until_ms"), "until_ms", 0, _LATEST_MS)
+        self.make_topics(events)
         before = 0
-        for number, event in enumerate(listed(events, "events"), 1):
+        for number, event in enumerate(events, 1):
             where = f"event {number}"
             at_ms = self.event(where, event)
             if at_ms < before:
                 raise PartwrightError(f"{where}: time runs backwards, from {before} to {at_ms} ms")
+            if until_ms is not None and at_ms > until_ms:
+                raise PartwrightError(
+                    f"{where} is at {at_ms} ms, and until_ms is {until_ms}: play for longer"
+                )
             before = at_ms
         if not self.members and not self.assigned:
             raise PartwrightError("a script has no members: let somebody join")
@@ -148,7 +163,6 @@ class _Reader:
         rate = self.given.get("records_per_s", 0)
         if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate < float("inf"):
             raise PartwrightError(f"records_per_s is a number from 0 on, not {shown(rate)}")
-        until_ms = optional(self.given.get("until_ms"), "until_ms", before, _LATEST_MS)
         return Script(
             self.protocol,
             self.broker,
@@ -165,10 +179,10 @@ class _Reader:
 
     def make_topics(self, events: Sequence[Any]) -> None:
         """Topics that are made later have their places from the first."""
-        for event in events:
+        for number, event in enumerate(events, 1):
             made = event.get("create_topic") if isinstance(event, Mapping) else None
             for name in made if isinstance(made, Mapping) else ():
-                self.topics.setdefault(_name(name, "a topic"), None)
+                self.topics.setdefault(_name(name, f"event {number}: a topic"), None)
                 self.counts.setdefault(name, None)
 
     def event(self, where: str, event: object) -> int:
@@ -191,12 +205,12 @@ class _Reader:
         self.actions.append((at_ms, len(self.actions), action))
 
     def place(self, member: str) -> int:
-        return list(self.members).index(member)
+        return self.numbers.setdefault(member, len(self.numbers))
 
     def member(self, where: str, fields: Mapping[str, Any], kind: str) -> str:
         """A member that is there, of an event."""
         name = fields[kind]
-        if not isinstance(name, str):
+        if not is_text(name):
             raise PartwrightError(f"{where}: a member is named by text, not {shown(name)}")
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
@@ -210,6 +224,10 @@ class _Reader:
 
     def places(self, where: str, topics: object) -> list[int]:
         names = [topics] if isinstance(topics, str) else listed(topics, f"{where}: topics")
+        if not names:
+            raise PartwrightError(
+                f"{where}: topics are none: whoever subscribes to nothing is no member, so let it leave"
+            )
         for name in names:
             # A consumer may wait for a topic that nobody has made yet.
             self.topics.setdefault(_name(name, f"{where}: a topic"), None)
@@ -242,11 +260,17 @@ class _Reader:
             )
         self.start(where, at_ms, name, fields)
 
-    def _leave(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+    def unassign(self, given: object, at_ms: int) -> bool:
+        """A consumer that has assigned itself partitions reads them no more; whether there is one."""
         for place, (name, from_ms, to_ms, partitions) in enumerate(self.assigned):
-            if name == fields["leave"] and to_ms is None:
+            if name == given and to_ms is None:
                 self.assigned[place] = (name, from_ms, at_ms, partitions)
-                return
+                return True
+        return False
+
+    def _leave(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        if self.unassign(fields["leave"], at_ms):
+            return
         name = self.member(where, fields, "leave")
         operation = fields.get("operation", "DEFAULT")
         if not isinstance(operation, str) or operation not in _OPERATIONS:
@@ -255,6 +279,8 @@ class _Reader:
         self.act(at_ms, {"leave": (self.place(name), _OPERATIONS[operation])})
 
     def _crash(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
+        if self.unassign(fields["crash"], at_ms):
+            return
         name = self.member(where, fields, "crash")
         del self.alive[name]
         self.act(at_ms, {"crash": self.place(name)})
@@ -306,6 +332,8 @@ class _Reader:
             )
         if not pairs:
             raise PartwrightError(f"{where} has no partitions: say what {name!r} reads")
+        # What it assigns itself replaces what it had.
+        self.unassign(name, at_ms)
         self.assigned.append((name, at_ms, None, tuple(pairs)))
 
     def _add_partitions(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
@@ -313,7 +341,7 @@ class _Reader:
             there = self.counts.get(name)
             if there is None:
                 raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
-            self.topic(at_ms, name, whole(there + more, f"{where}: topic {name}", 1, MOST_INT))
+            self.topic(where, at_ms, name, whole(there + more, f"{where}: topic {name}", 1, MOST_INT))
 
     def _create_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         for name, count in self._topic_counts(where, fields["create_topic"], "create_topic"):
@@ -321,13 +349,13 @@ class _Reader:
                 raise PartwrightError(
                     f"{where}: there is a topic {name!r} already: add_partitions, or delete it first"
                 )
-            self.topic(at_ms, name, count)
+            self.topic(where, at_ms, name, count)
 
     def _delete_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         name = fields["delete_topic"]
         if not isinstance(name, str) or self.counts.get(name) is None:
             raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
-        self.topic(at_ms, name, None)
+        self.topic(where, at_ms, name, None)
 
     def _topic_counts(self, where: str, given: object, kind: str) -> list[tuple[str, int]]:
         if not isinstance(given, Mapping) or not given:
@@ -336,8 +364,16 @@ class _Reader:
             )
         return [(name, whole(count, f"{where}: topic {name}", 1, MOST_INT)) for name, count in given.items()]
 
-    def topic(self, at_ms: int, name: str, count: int | None) -> None:
+    def check_counts(self, where: str = "") -> None:
+        many = sum(count or 0 for count in self.counts.values())
+        if many > _MOST_PARTITIONS:
+            raise PartwrightError(
+                f"{where}the topics have {many} partitions together, and a play takes {_MOST_PARTITIONS}"
+            )
+
+    def topic(self, where: str, at_ms: int, name: str, count: int | None) -> None:
         self.counts[name] = count
+        self.check_counts(f"{where}: ")
         self.act(at_ms, {"topic": (list(self.topics).index(name), count)})
 
     def _move_coordinator(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
@@ -359,6 +395,6 @@ _ALL_FIELDS = {"at_ms", *(field for fields in _EVENTS.values() for field in fiel
 
 
 def _name(given: object, what: str) -> str:
-    if not isinstance(given, str) or not given:
+    if not is_text(given) or not given:
         raise PartwrightError(f"{what} is named by text, not {shown(given)}")
     return given

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 
 __all__ = ["READY_MS", "expand"]
@@ -43,7 +44,7 @@ def expand(text: str, *, every_ms: int, down_ms: int) -> list[dict[str, Any]]:
         found = _WORD.fullmatch(word.strip())
         if found is None:
             raise PartwrightError(
-                f"word {number} of the events is none: {word.strip()!r}; there are +N, -N, xN, roll and TOPIC+N"
+                f"word {number} of the events is none: {shown(word.strip())}; there are +N, -N, xN, roll and TOPIC+N"
             )
         if found["topic"]:
             events.append({"at_ms": at_ms, "add_partitions": {found["topic"]: int(found["more"])}})
@@ -56,7 +57,7 @@ def expand(text: str, *, every_ms: int, down_ms: int) -> list[dict[str, Any]]:
             if found["sign"] == "+":
                 if made + count > _MOST:
                     raise PartwrightError(
-                        f"word {number} of the events makes more than {_MOST} members: {word.strip()!r}"
+                        f"word {number} of the events makes more than {_MOST} members: {shown(word.strip())}"
                     )
                 names = [f"c{made + each}" for each in range(1, count + 1)]
                 made += count

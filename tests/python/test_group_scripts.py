@@ -1,0 +1,303 @@
+"""Scripts of groups that are none: each is refused in one sentence, by the number of its event."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from partwright import group
+from partwright.errors import PartwrightError
+
+Event = dict[str, Any]
+
+JOIN = {"at_ms": 0, "join": "c1"}
+MOST = 2**31 - 1
+
+
+def refused(script: object) -> str:
+    """The sentence."""
+    with pytest.raises(PartwrightError) as caught:
+        group.play(script)  # type: ignore[arg-type]
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert len(sentence) < 400
+    return sentence
+
+
+def script(*events: object, **fields: Any) -> dict[str, Any]:
+    return {"topics": {"t": 4}, "events": list(events), **fields}
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        ({"at_ms": 5, "jion": "c2"}, "there is no event 'jion' in a script: did you mean 'join'?"),
+        ({"at_ms": 5, "leave": "c2"}, "there is no member 'c2' in the group"),
+        ({"at_ms": 5, "crash": "C1"}, "there is no member 'C1' in the group"),
+        ({"at_ms": 5, "join": "c1"}, "'c1' is there already: let it leave, crash or restart"),
+        ({"at_ms": 5, "join": ""}, "a member is named by text, not ''"),
+        ({"at_ms": 5, "join": chr(0xD800)}, "a member is named by text, not"),
+        ({"at_ms": 5, "join": 7}, "a member is named by text, not 7"),
+        ({"at_ms": 5, "join": "c2", "topics": []}, "topics are none: whoever"),
+        ({"at_ms": 5, "join": "c2", "topics": [""]}, "a topic is named by text, not ''"),
+        ({"at_ms": 5, "join": "c2", "topics": 3}, "topics: a list is needed, not 3"),
+        ({"at_ms": 5, "join": "c2", "instance_id": ""}, "instance_id is text, not ''"),
+        ({"at_ms": 5, "join": "c2", "member_id": 1}, "member_id is text, not 1"),
+        ({"at_ms": 5, "join": "c2", "assignor": "rnage"}, 'there is no assignor "rnage"'),
+        ({"at_ms": 5, "join": "c2", "assignor": 1}, "partition.assignment.strategy is a list or text"),
+        ({"at_ms": 5, "join": "c2", "assignor": "sticky@2.3"}, ""),
+        ({"at_ms": 5, "join": "c2", "config": {"group.max.size": 4}}, "config has no field 'group.max.size'"),
+        ({"at_ms": 5, "join": "c2", "config": {"session.timeout.ms": True}}, "session.timeout.ms is a whole"),
+        (
+            {"at_ms": 5, "join": "c2", "config": {"heartbeat.interval.ms": 45_000}},
+            "heartbeat.interval.ms (45000) is less than session.timeout.ms (45000)",
+        ),
+        ({"at_ms": 5, "join": "c2", "poll_ms": -1}, "poll_ms is a whole number from 0 to"),
+        ({"at_ms": 5, "join": "c2", "for_ms": 1}, "has no field 'for_ms'"),
+        (
+            {"at_ms": 5, "leave": "c1", "operation": "LEAVE"},
+            "operation is DEFAULT, LEAVE_GROUP, REMAIN_IN_GROUP",
+        ),
+        ({"at_ms": 5, "leave": "c1", "operation": []}, "operation is DEFAULT, LEAVE_GROUP, REMAIN_IN_GROUP"),
+        ({"at_ms": 5, "leave": []}, "a member is named by text, not []"),
+        ({"at_ms": 5, "restart": "c1", "down_ms": -1}, "down_ms is a whole number from 0 to"),
+        ({"at_ms": 5, "stall": "c1"}, "has no for_ms: say for how long 'c1' does not poll"),
+        ({"at_ms": 5, "stall": "c1", "for_ms": 0}, "for_ms is a whole number from 1 to"),
+        ({"at_ms": 5, "subscribe": "c1"}, "has no topics: say what 'c1' subscribes to"),
+        ({"at_ms": 5, "subscribe": "c1", "topics": []}, "topics are none"),
+        (
+            {"at_ms": 5, "assign": "c1", "partitions": [["t", 0]]},
+            "'c1' has subscribed and cannot assign itself",
+        ),
+        ({"at_ms": 5, "assign": "a"}, "has no partitions: say what 'a' reads"),
+        (
+            {"at_ms": 5, "assign": "a", "partitions": [["t", 4]]},
+            "a partition of t is a whole number from 0 to 3",
+        ),
+        ({"at_ms": 5, "assign": "a", "partitions": [["u", 0]]}, "there is no topic 'u'"),
+        ({"at_ms": 5, "assign": "a", "partitions": [[["t"], 0]]}, "a topic is named by text, not ['t']"),
+        ({"at_ms": 5, "assign": "a", "partitions": ["t"]}, "partitions are pairs of a topic and a number"),
+        ({"at_ms": 5, "add_partitions": {"u": 1}}, "there is no topic 'u'"),
+        ({"at_ms": 5, "add_partitions": {}}, "add_partitions has numbers of partitions by topic"),
+        ({"at_ms": 5, "add_partitions": {"t": 0}}, "topic t is a whole number from 1 to"),
+        ({"at_ms": 5, "add_partitions": {"t": True}}, "topic t is a whole number from 1 to"),
+        ({"at_ms": 5, "add_partitions": {"t": MOST}}, "topic t is a whole number from 1 to"),
+        ({"at_ms": 5, "add_partitions": {"t": 10**6}}, "the topics have 1000004 partitions together"),
+        (
+            {"at_ms": 5, "create_topic": {"t": 1}},
+            "there is a topic 't' already: add_partitions, or delete it",
+        ),
+        ({"at_ms": 5, "create_topic": {"": 1}}, "a topic is named by text, not ''"),
+        ({"at_ms": 5, "create_topic": {"u": MOST}}, "partitions together, and a play takes 1000000"),
+        ({"at_ms": 5, "delete_topic": "u"}, "there is no topic 'u'"),
+        ({"at_ms": 5, "delete_topic": ["t"]}, "there is no topic ['t']"),
+        ({"at_ms": 5, "move_coordinator": 1}, "move_coordinator is true, not 1"),
+        ({"at_ms": 5, "move_coordinator": False}, "move_coordinator is true, not False"),
+        ({"at_ms": 5, "commit": "c9"}, "there is no member 'c9' in the group"),
+        ({"at_ms": 5, "commit": []}, "a member is named by text, not []"),
+        ({"at_ms": 5, "commit": "c1", "generation": -2}, "generation is a whole number from -1 to"),
+        ({"at_ms": 5, "join": "c2", "leave": "c1"}, "says join and leave at once"),
+        ({"at_ms": 5}, "says nothing: one of join, leave, crash"),
+        ({"join": "c2"}, "has no at_ms"),
+        ({"at_ms": -1, "join": "c2"}, "at_ms is a whole number from 0 to"),
+        ({"at_ms": 2**63, "join": "c2"}, "at_ms is a whole number from 0 to"),
+        ({"at_ms": 1.0, "join": "c2"}, "at_ms is a whole number from 0 to"),
+        ({"at_ms": True, "join": "c2"}, "at_ms is a whole number from 0 to"),
+        ({"at_ms": float("nan"), "join": "c2"}, "at_ms is a whole number from 0 to"),
+        ({"at_ms": "5", "join": "c2"}, "at_ms is a whole number from 0 to"),
+        (7, "is an object with at_ms, not 7"),
+        ([], "is an object with at_ms, not []"),
+        (None, "is an object with at_ms, not None"),
+    ],
+)
+def test_an_event_that_is_none_is_named_by_its_number(event: object, sentence: str) -> None:
+    told = refused(script(JOIN, event))
+    assert re.match(r"event 2\b", told), told
+    assert sentence in told
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (
+            [{"at_ms": 5, "leave": "c1"}, {"at_ms": 4, "join": "c2"}],
+            "event 3: time runs backwards, from 5 to 4 ms",
+        ),
+        ([{"at_ms": 5, "leave": "c1"}, {"at_ms": 6, "leave": "c1"}], "event 3: 'c1' is not there at 6 ms"),
+        (
+            [{"at_ms": 5, "restart": "c1", "down_ms": 10}, {"at_ms": 6, "crash": "c1"}],
+            "event 3: 'c1' is down until 15 ms",
+        ),
+        (
+            [{"at_ms": 5, "assign": "a", "partitions": [["t", 0]]}, {"at_ms": 6, "join": "a"}],
+            "event 3: 'a' has assigned itself partitions and cannot subscribe as well",
+        ),
+        (
+            [{"at_ms": 5, "delete_topic": "t"}, {"at_ms": 6, "add_partitions": {"t": 1}}],
+            "event 3: there is no topic",
+        ),
+    ],
+)
+def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) -> None:
+    assert refused(script(JOIN, *more)).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"topics": {}}, "a script has no topics: name one at least"),
+        ({"topics": None}, "a script has no topics"),
+        ({"topics": True}, "topics are numbers of partitions by name"),
+        ({"topics": ["t"]}, "topics are numbers of partitions by name"),
+        ({"topics": {"t": 0}}, "topic t is a whole number from 1 to"),
+        ({"topics": {"": 1}}, "a topic is named by text, not ''"),
+        ({"topics": {"t": MOST}}, "the topics have 2147483647 partitions together"),
+        ({"topics": {1: 1}}, "a topic is named by text, not 1"),
+        ({"protocol": "Classic"}, "a script's protocol is classic or consumer, not 'Classic'"),
+        ({"protocol": []}, "a script's protocol is classic or consumer, not []"),
+        ({"assignor": "uniform"}, ""),
+        ({"assignor": []}, "partition.assignment.strategy is empty"),
+        ({"protocol": "consumer", "assignor": "sticky"}, "with the protocol consumer the broker assigns"),
+        ({"protocol": "consumer", "assignor": ["range"]}, "group.remote.assignor is text, not ['range']"),
+        ({"config": []}, ""),
+        ({"config": 3}, "config is an object, not 3"),
+        ({"config": {"session.timeout": 1}}, "config has no field 'session.timeout'"),
+        ({"config": {"enable.auto.commit": 1}}, "enable.auto.commit is true or false, not 1"),
+        ({"config": {"group.max.size": 0}}, "group.max.size is a whole number from 1 to"),
+        ({"config": {"group.max.size": float("nan")}}, "group.max.size is a whole number from 1 to"),
+        ({"config": {"group.consumer.assignors": []}}, "group.consumer.assignors is empty"),
+        ({"static": 1}, "static is true or false, not 1"),
+        ({"until_ms": -1}, "until_ms is a whole number from 0 to"),
+        ({"until_ms": True}, "until_ms is a whole number from 0 to"),
+        ({"records_per_s": float("nan")}, "records_per_s is a number from 0 on, not nan"),
+        ({"records_per_s": -1}, "records_per_s is a number from 0 on, not -1"),
+        ({"records_per_s": True}, "records_per_s is a number from 0 on, not True"),
+        ({"records_per_s": "1"}, "records_per_s is a number from 0 on, not '1'"),
+        ({"poll_ms": 1.5}, "a script: poll_ms is a whole number from 0 to"),
+        ({"latency_ms": -1}, "latency_ms is a whole number from 0 to"),
+        ({"latencyms": 1}, "a script has no field 'latencyms': did you mean 'latency_ms'?"),
+        ({"events": []}, "a script has no members: let somebody join"),
+        ({"events": 3}, "events: a list is needed, not 3"),
+        ({"events": None}, "events: a list is needed, not None"),
+        ({"events": ""}, "word 1 of the events is none: ''"),
+        ({"events": "+1,"}, "word 2 of the events is none: ''"),
+        ({"events": "+1, -2"}, "word 2 of the events takes 2 members away, and 1 are there"),
+        ({"events": "+100001"}, "word 1 of the events makes more than 100000 members"),
+        ({"events": "+1, u+2"}, "event 2: there is no topic 'u'"),
+        ({"events": "roll"}, "a script has no members: let somebody join"),
+        ({"events": "x" * 10_000}, "word 1 of the events is none: "),
+    ],
+)
+def test_a_script_that_is_none_is_refused(fields: dict[str, Any], sentence: str) -> None:
+    told = {**script(JOIN), **fields}
+    if not sentence:
+        # An empty config is one; the broker's assignors are refused under whatever name.
+        assert fields == {"config": []} or "uniform" in refused(told)
+        return
+    assert sentence in refused(told)
+
+
+def test_what_ends_before_its_events_is_refused() -> None:
+    told = refused(script(JOIN, {"at_ms": 500, "leave": "c1"}, until_ms=100))
+    assert told == "event 2 is at 500 ms, and until_ms is 100: play for longer"
+
+
+@pytest.mark.parametrize("given", [None, [], "+1", 7, b"", {1: 2}, {}, {"topics": {"t": 1}}])
+def test_what_is_no_script_is_refused(given: object) -> None:
+    refused(given)
+    with pytest.raises(PartwrightError):
+        group.compare(given)  # type: ignore[arg-type]
+
+
+ODD: list[Any] = [
+    None, True, False, 0, -1, 1, 2**31, 2**63, 10**30, -(2**63), 1.0, 1.5, float("nan"), float("inf"), "", " ", "t",
+    "c1", "-1", "é", chr(0xD800), "x" * 10_000, "\0", b"t", [], [[]], ["t"], ["t", "t"], [None], [1], {}, {"t": 1},
+    {"t": True}, {"": 1}, {1: 2}, {"t": {"t": 1}}, (), [["t", 0]], [["t", -1]], [[None, 0]], {"a"}, object(), range(3),
+]  # fmt: skip
+FULL: dict[str, Event] = {
+    "join": {"join": "c3", "topics": ["t"], "instance_id": "i", "member_id": "m", "config": {}, "poll_ms": 1},
+    "leave": {"leave": "c1", "operation": "DEFAULT"},
+    "crash": {"crash": "c1"},
+    "restart": {"restart": "c1", "assignor": "range", "down_ms": 5},
+    "stall": {"stall": "c1", "for_ms": 100},
+    "subscribe": {"subscribe": "c1", "topics": ["t"]},
+    "assign": {"assign": "a", "partitions": [["t", 0]]},
+    "add_partitions": {"add_partitions": {"t": 1}},
+    "create_topic": {"create_topic": {"u": 1}},
+    "delete_topic": {"delete_topic": "t"},
+    "move_coordinator": {"move_coordinator": True},
+    "commit": {"commit": "c1", "generation": 1},
+}
+TWO = [JOIN, {"at_ms": 1000, "join": "c2"}]
+
+
+def is_played_or_refused(told: Any, number: int | None = None) -> None:
+    timeline, sentence = None, ""
+    try:
+        timeline = group.play(told)
+    except PartwrightError as error:
+        sentence = str(error)
+    assert "\n" not in sentence
+    if timeline is None:
+        assert number is None or re.match(rf"event {number}\b", sentence), sentence
+        return
+    timeline.to_dict()
+    timeline.chart()
+    timeline.partitions()
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("kind", FULL)
+def test_odd_values_in_events_are_played_or_refused(kind: str, protocol: str) -> None:
+    for field in ("at_ms", *FULL[kind]):
+        for odd in ODD:
+            event = {"at_ms": 2000, **FULL[kind], field: odd}
+            is_played_or_refused(script(*TWO, event, protocol=protocol, until_ms=20_000), 3)
+
+
+FIELDS = (
+    "protocol", "assignor", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms", "records_per_s",
+    "poll_ms", "latency_ms",
+)  # fmt: skip
+KEYS = (
+    "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "auto.commit.interval.ms",
+    "metadata.max.age.ms", "enable.auto.commit", "partition.assignment.strategy", "group.remote.assignor",
+    "group.initial.rebalance.delay.ms", "group.min.session.timeout.ms", "group.max.session.timeout.ms",
+    "group.max.size", "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms",
+    "group.consumer.assignment.interval.ms", "group.consumer.max.size", "group.consumer.assignors",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_odd_values_in_scripts_are_played_or_refused(protocol: str) -> None:
+    for odd in ODD:
+        for field in FIELDS:
+            is_played_or_refused({**script(*TWO, protocol=protocol), field: odd})
+        for key in KEYS:
+            is_played_or_refused(script(*TWO, protocol=protocol, config={key: odd}))
+        is_played_or_refused(odd)
+
+
+def test_a_long_time_is_played_soon() -> None:
+    year = 366 * 24 * 3_600_000
+    timeline = group.play(script(JOIN, until_ms=year))
+    assert (timeline.ended_ms, timeline.settled) == (year, True)
+    assert refused(script(JOIN, until_ms=year + 1)).startswith("until_ms is a whole number from 0 to")
+
+
+def test_the_numbers_of_a_script_may_be_text_in_its_config() -> None:
+    config = {"session.timeout.ms": "10000", "group.max.size": "2", "enable.auto.commit": "FALSE"}
+    numbers = {"session.timeout.ms": 10_000, "group.max.size": 2, "enable.auto.commit": False}
+    events = [*TWO, {"at_ms": 60_000, "crash": "c1"}]
+    texts, plain = (group.play(script(*events, config=each)).to_dict() for each in (config, numbers))
+    assert texts == plain
+
+
+def test_a_consumer_that_assigns_itself_may_do_so_again_and_crash() -> None:
+    first = {"at_ms": 1000, "assign": "a", "partitions": [["t", 0]]}
+    again = {"at_ms": 2000, "assign": "a", "partitions": [["t", 1], ["t", 2]]}
+    timeline = group.play(script(first, again, {"at_ms": 3000, "crash": "a"}))
+    rows = [(row["partition"], row["from_ms"], row["to_ms"]) for row in timeline.ownership().to_pylist()]
+    assert rows == [(0, 1000, 2000), (1, 2000, 3000), (2, 2000, 3000)]
