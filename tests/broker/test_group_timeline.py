@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from partwright import group
 from partwright.kafka import topics
 
 if TYPE_CHECKING:
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from partwright.kafka import EmbeddedKafka
 
     Line = dict[str, Any]
-    Play = Callable[[dict[str, Any]], Any]
-    """`pw.group.play`: what it returns has a `to_dict` with `generations`."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.reference]
 
 START_S = 60
 CLASSIC = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 300, "metadata.max.age.ms": 500}
 CONSUMER = {"group.protocol": "consumer", "metadata.max.age.ms": 500}
+BROKER = {"group.initial.rebalance.delay.ms": 0}
+"""As the embedded broker has it."""
 STEP_MS = 3000
 """A rebalance is over before the next member does something."""
 
@@ -87,18 +88,86 @@ def consumer_generations(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [found[number] for number in sorted(found)]
 
 
-def compare(
-    real: Sequence[dict[str, Any]], script: dict[str, Any], play: Play, *, leaders: bool = True
-) -> None:
-    """The same generations, whoever led and whatever each member was given; but at other times.
+def script_of_play(script: dict[str, Any], lines: Sequence[Line]) -> dict[str, Any]:
+    """The same script for `partwright.group.play`, with the member ids that the coordinator or the members drew.
 
-    `leaders` is false where the coordinator chooses one by the order of its map of random ids.
+    Real consumers of these scripts poll every 10 ms, and a machine answers itself in no time.
     """
-    simulated = play(script).to_dict()["generations"]
-    fields = ["generation", "assignment", *(["leader"] if leaders else [])]
+    ids: dict[str, list[str]] = {}
+    for line in lines:
+        if line["event"] in ("told", "has") and line["member_id"]:
+            drawn = ids.setdefault(line["member"], [])
+            if line["member_id"] not in drawn:
+                drawn.append(line["member_id"])
+    counts, events = dict(script["topics"]), []
+    for event in script["events"]:
+        told = {**event}
+        if "add_partitions" in event:
+            (topic, count), *_ = event["add_partitions"].items()
+            told["add_partitions"] = {topic: count - counts[topic]}
+            counts[topic] = count
+        elif "join" in event:
+            told["member_id"] = ids[event["join"]].pop(0)
+        elif "restart" in event:
+            told |= {"down_ms": 0, "member_id": ids[event["restart"]].pop(0)}
+        elif "leave" in event:
+            told["operation"] = "LEAVE_GROUP"
+        events.append(told)
+    config = {key: value for key, value in script["config"].items() if key != "group.protocol"}
+    is_classic = "group.protocol" not in script["config"]
+    return {
+        "protocol": "classic" if is_classic else "consumer",
+        "topics": script["topics"],
+        "config": {**config, "enable.auto.commit": "false", **(BROKER if is_classic else {})},
+        "poll_ms": 10,
+        "latency_ms": 1,
+        "until_ms": script["end_ms"],
+        "events": events,
+    }
+
+
+def compare(real: Sequence[dict[str, Any]], script: dict[str, Any], lines: Sequence[Line]) -> None:
+    """The same generations, whoever led and whatever each member was given, and not much sooner or later."""
+    fields = ("generation", "leader", "assignment")
+    simulated = group.play(script_of_play(script, lines)).to_dict()["generations"]
+    for each in simulated:
+        each["assignment"] = {
+            name: sorted(map(list, partitions)) for name, partitions in each["assignment"].items()
+        }
     assert [{field: each[field] for field in fields} for each in simulated] == [
         {field: each[field] for field in fields} for each in real
     ]
+    # A real member needs some time to start, most of all the first.
+    for ours, theirs in zip(simulated, real, strict=True):
+        assert -500 <= theirs["at_ms"] - ours["at_ms"] <= STEP_MS
+
+
+def at_rest(lines: Sequence[Line], at_ms: int) -> dict[str, Any]:
+    """By member that is there at a time, its epoch and what it reads."""
+    found: dict[str, Any] = {}
+    for line in lines:
+        if line["at_ms"] < at_ms and line["event"] in ("leaves", "crashes"):
+            found.pop(line["member"], None)
+        elif line["at_ms"] < at_ms and line["event"] == "has":
+            found[line["member"]] = [line["generation"], sorted(line["partitions"])]
+    return found
+
+
+def compare_at_rest(lines: Sequence[Line], script: dict[str, Any]) -> None:
+    """The same epoch and the same partitions of each member before each event, and at the end.
+
+    In between, members of KIP-848's protocol are on their way at their own times.
+    """
+    timeline = group.play(script_of_play(script, lines))
+    spans, generations = timeline.ownership().to_pylist(), list(timeline.generations())
+    for at_ms in [*(event["at_ms"] for event in script["events"][1:]), script["end_ms"]]:
+        epoch = [each["generation"] for each in generations if each["at_ms"] < at_ms][-1]
+        real = at_rest(lines, at_ms)
+        simulated: dict[str, Any] = {name: [epoch, []] for name in real}
+        for span in spans:
+            if span["from_ms"] < at_ms and (span["to_ms"] is None or at_ms <= span["to_ms"]):
+                simulated[span["member"]][1].append([span["topic"], span["partition"]])
+        assert {name: [of, sorted(those)] for name, (of, those) in simulated.items()} == real
 
 
 def three(config: dict[str, Any], *more: dict[str, Any], partitions: int = 6, **joins: Any) -> dict[str, Any]:
@@ -131,6 +200,7 @@ def test_an_eager_group(broker: EmbeddedKafka, timeline: list[str]) -> None:
     script = three(CLASSIC, {"leave": "c1"}, {"add_partitions": 8}, assignor="range")
     lines = happened(broker, timeline, script)
     real = classic_generations(lines)
+    compare(real, script, lines)
     assert [spread(each) for each in real] == [
         {"c1": [0, 1, 2, 3, 4, 5]},
         {"c1": [0, 1, 2], "c2": [3, 4, 5]},
@@ -150,6 +220,7 @@ def test_a_cooperative_group(broker: EmbeddedKafka, timeline: list[str]) -> None
     script = three(CLASSIC, {"leave": "c3"}, assignor="cooperative-sticky")
     lines = happened(broker, timeline, script)
     real = classic_generations(lines)
+    compare(real, script, lines)
     assert [each["generation"] for each in real] == [1, 2, 3, 4, 5, 6]
     sizes = [{name: len(those) for name, those in spread(each).items()} for each in real]
     assert sizes == [
@@ -172,6 +243,7 @@ def test_a_static_member_returns_unnoticed(broker: EmbeddedKafka, timeline: list
         event["instance_id"] = f"i-{event['join']}"
     lines = happened(broker, timeline, script)
     real = classic_generations(lines)
+    compare(real, script, lines)
     assert [each["generation"] for each in real] == [1, 2, 3]
     assert spread(real[-1]) == {"c1": [0, 1], "c2": [2, 3], "c3": [4, 5]}
     told = [line["member"] for line in lines if line["event"] == "told" and line["generation"] == 3]
@@ -185,6 +257,7 @@ def test_a_member_that_crashes_is_missed_later(broker: EmbeddedKafka, timeline: 
     script["end_ms"] += CLASSIC["session.timeout.ms"]
     lines = happened(broker, timeline, script)
     real = classic_generations(lines)
+    compare(real, script, lines)
     assert [spread(each) for each in real[2:]] == [
         {"c1": [0, 1], "c2": [2, 3], "c3": [4, 5]},
         {"c1": [0, 1, 2], "c2": [3, 4, 5]},
@@ -203,6 +276,7 @@ def test_a_group_of_the_consumer_protocol(broker: EmbeddedKafka, timeline: list[
     script["end_ms"] *= 5
     lines = happened(broker, timeline, script)
     real = consumer_generations(lines)
+    compare_at_rest(lines, script)
     assert [line for line in lines if line["event"] == "failed"] == []
     last: dict[str, list[Any]] = {}
     for line in lines:
@@ -224,6 +298,7 @@ def test_a_static_member_of_the_consumer_protocol_returns_unnoticed(
     script["end_ms"] *= 4
     lines = happened(broker, timeline, script)
     assert [line for line in lines if line["event"] == "failed"] == []
+    compare_at_rest(lines, script)
     crashed_ms = next(line["at_ms"] for line in lines if line["event"] == "crashes")
     before = [line for line in lines if line["event"] == "has" and line["at_ms"] <= crashed_ms]
     after = [line for line in lines if line["event"] == "has" and line["at_ms"] > crashed_ms]

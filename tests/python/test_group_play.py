@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from partwright import group
 from partwright.errors import PartwrightError
@@ -395,6 +400,82 @@ def test_the_broker_notices_new_partitions_itself() -> None:
     assert timeline.moved == 2
 
 
+# What clients do of themselves.
+
+
+def test_a_topic_that_is_made_is_noticed_within_a_second() -> None:
+    # `Metadata` asks again for what it misses, however old it may grow.
+    events = [join(0, "c1", topics=["t", "u"]), {"at_ms": 60_500, "create_topic": {"u": 1}}]
+    timeline = play(*events)
+    assert rounds(timeline)[-1] == {"c1": [0, 0, 1, 2, 3]}
+    assert 60_500 < list(timeline.generations())[-1]["at_ms"] <= 61_500 + POLL_MS
+
+
+def test_a_topic_that_is_deleted_is_missed_by_who_reads_it() -> None:
+    events = [join(0, "c1", topics=["t", "u"]), {"at_ms": 60_000, "delete_topic": "u"}]
+    timeline = play(*events, topics={"t": 1, "u": 1})
+    assert list(timeline.generations())[-1]["at_ms"] <= 60_100 + POLL_MS
+
+
+def test_a_member_subscribes_in_the_midst_of_a_rebalance() -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 20_000}
+    events = [
+        *TWO,
+        stall,
+        join(61_000, "c3", topics=["t"]),
+        {"at_ms": 70_000, "subscribe": "c3", "topics": ["t", "u"]},
+    ]
+    timeline = play(*events, topics={"t": 3, "u": 1})
+    assert timeline.settled
+    assert why(timeline)[-2:] == ["c3 joined", "c3 has changed its subscription"]
+    assert len(readers(timeline, timeline.ended_ms)) == 4
+    last = list(timeline.generations())[-1]["assignment"]
+    assert ("u", 0) in [*last["c1"], *last["c2"], *last["c3"]]
+
+
+def test_a_subscription_to_the_same_topics_changes_nothing() -> None:
+    for protocol in ("classic", "consumer"):
+        events = [
+            join(0, "c1", topics=["t", "u"]),
+            {"at_ms": 60_000, "subscribe": "c1", "topics": ["u", "t"]},
+        ]
+        assert len(rounds(play(*events, topics={"t": 3, "u": 1}, protocol=protocol))) == 1
+
+
+def test_a_member_of_the_consumer_protocol_subscribes_with_its_next_heartbeat() -> None:
+    events = [join(0, "c1", topics=["t"]), {"at_ms": 61_000, "subscribe": "c1", "topics": ["u"]}]
+    timeline = play(*events, topics={"t": 1, "u": 2}, protocol="consumer")
+    assert 61_000 < list(timeline.generations())[-1]["at_ms"] <= 61_000 + CONSUMER_HEARTBEAT_MS
+    # Even before the coordinator has answered that it is a member.
+    events[1] |= {"at_ms": 1}
+    timeline = play(*events, topics={"t": 1, "u": 2}, protocol="consumer")
+    assert timeline.failures() == []
+    assert readers(timeline, timeline.ended_ms) == {"u-0": "c1", "u-1": "c1"}
+
+
+def test_a_static_member_that_has_stalled_for_too_long_forgets_its_id() -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000}
+    timeline = play(*TWO, stall, static=True, config={"max.poll.interval.ms": 20_000})
+    joins = [row for row in timeline.requests().to_pylist() if row["request"] == "JoinGroup"]
+    back = [(row["error"], row["generation"]) for row in joins if row["at_ms"] > 100_000]
+    assert back == [("NONE", 2)]
+    assert len({row["member_id"] for row in joins if row["member"] == "c2"}) == 2
+
+
+def test_a_static_member_that_returns_with_fewer_topics_takes_part_in_one_rebalance_more() -> None:
+    for assignor in ("range", "sticky", "cooperative-sticky"):
+        events = [
+            join(0, "c1", topics=["t", "u"]),
+            join(20_000, "c2", topics=["t", "u"]),
+            {"at_ms": 60_000, "restart": "c2", "topics": ["t"]},
+        ]
+        timeline = play(*events, topics={"t": 2, "u": 2}, static=True, assignor=assignor, latency_ms=0)
+        assert timeline.settled
+        assert {name for part, name in readers(timeline, timeline.ended_ms).items() if part[0] == "u"} == {
+            "c1"
+        }
+
+
 # What is beside the group, short forms, figures.
 
 
@@ -517,3 +598,154 @@ def test_a_chart_has_a_row_a_member() -> None:
     for width in (39, 0, -1, True, 60.0, "60", None):
         with pytest.raises(PartwrightError, match=r"^a chart's width is a whole number from 40 on"):
             timeline.chart(width)  # type: ignore[arg-type]
+
+
+# Any script.
+
+SOME_MS = [0, 1, 10, 300, 700, 3000, 5000, 11_000, 50_000, 130_000]
+
+
+def a_script(seed: int) -> dict[str, Any]:
+    """Whatever may happen to a group, in any order; consumers join at last, so that somebody is there."""
+    draw = random.Random(seed)
+    protocol = draw.choice(["classic", "consumer"])
+    assignors = ["range", "roundrobin", "sticky", "cooperative-sticky"]
+    script: dict[str, Any] = {
+        "protocol": protocol,
+        "assignor": draw.choice(assignors if protocol == "classic" else ["uniform", "range"]),
+        "topics": {f"t{number}": draw.randint(1, 9) for number in range(draw.randint(1, 3))},
+        "static": draw.random() < 0.4,
+        "poll_ms": draw.choice([0, 1, 100, 500, 4000]),
+        "latency_ms": draw.choice([0, 1, 10, 2000]),
+        "config": {
+            "metadata.max.age.ms": draw.choice([1000, 20_000]),
+            "max.poll.interval.ms": draw.choice([10_000, 300_000]),
+            "enable.auto.commit": draw.random() < 0.5,
+            NOW_KEY: draw.choice([0, 3000]),
+        },
+        "records_per_s": 1,
+    }
+    return {**script, "events": _Events(draw, script).all()}
+
+
+class _Events:
+    """Of a script: members that are there, and what may happen to them."""
+
+    def __init__(self, draw: random.Random, script: dict[str, Any]) -> None:
+        self.draw, self.topics = draw, list(script["topics"])
+        self.is_sticky = script["assignor"] == "sticky"
+        self.moves = not (script["static"] and script["protocol"] == "classic")
+        # KIP-848's coordinator takes no other for a static member that has crashed, until its session is over.
+        self.kept = ["leave", "crash"]
+        if script["protocol"] == "consumer" and script["static"]:
+            self.kept = ["leave"]
+        self.there: dict[str, int] = {}
+        self.gone: list[str] = []
+        self.deleted: list[str] = []
+        # Some wait for topics that nobody has made yet.
+        self.waited = ["later"]
+        self.all_topics = [*self.topics, "later"]
+        self.made = 0
+
+    def all(self) -> list[Event]:
+        draw, at_ms = self.draw, 0
+        events: list[Event] = []
+        kinds = [name for name in dir(self) if name.startswith("a_")]
+        for _ in range(draw.randint(1, 18)):
+            at_ms += draw.choice(SOME_MS)
+            ready = [name for name, since in self.there.items() if since <= at_ms]
+            kind = draw.choice([*kinds, "a_join", "a_join"]) if ready else "a_join"
+            event = getattr(self, kind)(at_ms, draw.choice(ready) if ready else "")
+            events.append({"at_ms": at_ms, **event})
+        # A last one subscribes to everything: nothing is left without a subscriber.
+        return [*events, join(at_ms + draw.choice(SOME_MS), "last", topics=self.all_topics)]
+
+    def some(self) -> list[str]:
+        # Kafka's own `sticky` fails or gives topics to whoever is not subscribed, of members that have changed theirs.
+        if self.is_sticky:
+            return self.all_topics
+        return self.draw.sample(self.all_topics, self.draw.randint(1, len(self.all_topics)))
+
+    def a_join(self, at_ms: int, _: str) -> Event:
+        if self.gone and self.draw.random() < 0.5:
+            name = self.gone.pop()
+        else:
+            name, self.made = f"c{self.made}", self.made + 1
+        self.there[name] = at_ms
+        return {"join": name, "topics": self.some()}
+
+    def a_departure(self, _: int, name: str) -> Event:
+        kind = self.draw.choice(["leave", "crash"])
+        del self.there[name]
+        if kind in self.kept:
+            self.gone.append(name)
+        return {kind: name}
+
+    def a_restart(self, at_ms: int, name: str) -> Event:
+        down_ms = self.draw.choice([0, 1, 5000, 60_000])
+        self.there[name] = at_ms + down_ms
+        return {"restart": name, "down_ms": down_ms}
+
+    def a_stall(self, _: int, name: str) -> Event:
+        return {"stall": name, "for_ms": self.draw.choice([1, 4000, 15_000, 70_000])}
+
+    def a_subscription(self, _: int, name: str) -> Event:
+        return {"subscribe": name, "topics": self.some()}
+
+    def a_commit(self, _: int, name: str) -> Event:
+        return {"commit": name}
+
+    def a_move(self, at_ms: int, name: str) -> Event:
+        # A static member that returns in a rebalance is not written: who moves then fences it for good.
+        return {"move_coordinator": True} if self.moves else self.a_stall(at_ms, name)
+
+    def a_topic(self, _: int, __: str) -> Event:
+        if self.waited and self.draw.random() < 0.3:
+            return {"create_topic": {self.waited.pop(): self.draw.randint(1, 9)}}
+        name = self.draw.choice([name for name in self.topics if name not in self.deleted])
+        if self.draw.random() < 0.3 and len(self.deleted) < len(self.topics) - 1:
+            self.deleted.append(name)
+            return {"delete_topic": name}
+        return {"add_partitions": {name: self.draw.randint(1, 3)}}
+
+
+def check(script: dict[str, Any]) -> None:
+    timeline = group.play(script)
+    assert timeline.settled
+    assert timeline.failures() == []
+    numbers = [each["generation"] for each in timeline.generations()]
+    # A coordinator that takes over goes on from the last generation whose leader had sent a SyncGroup.
+    if not any("move_coordinator" in event for event in script["events"]):
+        assert all(before < after for before, after in pairwise(numbers))
+    times = [each["at_ms"] for each in timeline.generations()]
+    assert times == sorted(times)
+    rows = timeline.ownership().to_pylist()
+    spans: dict[tuple[str, int], list[tuple[int, int | None]]] = {}
+    for row in rows:
+        spans.setdefault((row["topic"], row["partition"]), []).append((row["from_ms"], row["to_ms"]))
+    for those in spans.values():
+        for (_, ends), (begins, _) in pairwise(those):
+            assert ends is not None
+            assert ends <= begins
+    counts = dict(script["topics"])
+    for event in script["events"]:
+        for topic, more in event.get("add_partitions", {}).items():
+            counts[topic] += more
+        counts |= event.get("create_topic", {})
+        counts.pop(event.get("delete_topic"), None)
+    read = Counter((row["topic"], row["partition"]) for row in rows if row["to_ms"] is None)
+    assert read == {(topic, number): 1 for topic, count in counts.items() for number in range(count)}
+    # What the last generation says is what is so.
+    last = list(timeline.generations())[-1]["assignment"]
+    said = {(topic, number): name for name, those in last.items() for topic, number in those}
+    assert said == {(row["topic"], row["partition"]): row["member"] for row in rows if row["to_ms"] is None}
+    ended = timeline.ended_ms
+    assert all(0 <= idle <= ended for idle in timeline.unowned_ms.values())
+    assert timeline.cost.longest_s * 1000 <= max(timeline.unowned_ms.values()) + 1e-6
+    timeline.chart()
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=300, deadline=None)
+def test_every_script_settles_with_one_reader_a_partition(seed: int) -> None:
+    check(a_script(seed))

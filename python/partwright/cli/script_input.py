@@ -77,7 +77,7 @@ def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
         told = str(error).splitlines()
         raise PartwrightError(f"{file}: this is no YAML: {' '.join(' '.join(told).split())}") from None
     starts: list[int] = []
-    for key, value in getattr(root, "value", None) or ():
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         if getattr(key, "value", None) == "events" and isinstance(value, yaml.SequenceNode):
             starts = [each.start_mark.line + 1 for each in value.value]
     return said, lambda number: starts[number - 1] if number <= len(starts) else None

@@ -106,7 +106,8 @@ def _axis(end: int, label: int, cells: int) -> str:
     line = [" "] * (label + cells)
     step = max(cells // 5, 10)
     for cell in range(0, cells, step):
-        text = f"{end * cell / cells / 1000:.0f} s"
+        at_ms = end * cell / cells
+        text = f"{at_ms / 1000:.0f} s" if end * step >= cells * 1000 else f"{at_ms:.0f} ms"
         if cell + len(text) <= cells:
             line[label + cell : label + cell + len(text)] = text
     return "".join(line)

@@ -25,8 +25,8 @@ _SCRIPT = (
     "protocol", "assignor", "topics", "config", "events", "static", "every_ms", "down_ms", "until_ms",
     "records_per_s", "poll_ms", "latency_ms",
 )  # fmt: skip
-_LATEST_MS = 366 * 24 * 3_600_000
-"""A year: heartbeats come every few seconds, and each is played."""
+_LATEST_MS = 31 * 24 * 3_600_000
+"""A month: heartbeats come every few seconds, and each is played."""
 _MOST_PARTITIONS = 1_000_000
 """Of all topics together: each has its own story."""
 _MEMBER = ("topics", "instance_id", "member_id", "assignor", "config", "poll_ms")
@@ -128,6 +128,7 @@ class _Reader:
         self.check_counts()
         self.members: dict[str, MemberConfigs] = {}
         self.numbers: dict[str, int] = {}
+        self.deleted: set[str] = set()
         self.subscribed: dict[str, list[str]] = {}
         self.alive: dict[str, int] = {}
         self.instances: dict[str, str | None] = {}
@@ -347,7 +348,12 @@ class _Reader:
         for name, count in self._topic_counts(where, fields["create_topic"], "create_topic"):
             if self.counts.get(name) is not None:
                 raise PartwrightError(
-                    f"{where}: there is a topic {name!r} already: add_partitions, or delete it first"
+                    f"{where}: there is a topic {name!r} already: say add_partitions, or take another name"
+                )
+            if name in self.deleted:
+                raise PartwrightError(
+                    f"{where}: {name!r} was deleted, and to Kafka a topic that takes its name is another one: "
+                    "take another name"
                 )
             self.topic(where, at_ms, name, count)
 
@@ -356,6 +362,7 @@ class _Reader:
         if not isinstance(name, str) or self.counts.get(name) is None:
             raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
         self.topic(where, at_ms, name, None)
+        self.deleted.add(name)
 
     def _topic_counts(self, where: str, given: object, kind: str) -> list[tuple[str, int]]:
         if not isinstance(given, Mapping) or not given:

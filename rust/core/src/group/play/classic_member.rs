@@ -60,16 +60,20 @@ impl World {
         }
         let client = &mut self.clients[reader as usize];
         client.joining = true;
-        client.rejoin = false;
+        (client.rejoin, client.rejoins_as) = (false, "");
         client.leads = false;
         client.beat = u64::MAX;
+        client.told_topics = Some(Arc::clone(&client.topics));
         let owned: Arc<[Place]> = client.reading.iter().copied().collect();
         let said = |assignor: &Assignor| {
-            let (owned, generation) = match assignor {
-                Assignor::Sticky | Assignor::Sticky28 | Assignor::Sticky23 => client.memory.clone(),
-                _ => (Arc::clone(&owned), client.generation),
+            let is_sticky = matches!(assignor, Assignor::Sticky | Assignor::Sticky28 | Assignor::Sticky23);
+            let said = Said {
+                topics: Arc::clone(&client.topics),
+                owned: Arc::clone(&owned),
+                generation: client.generation,
+                remembers: is_sticky.then(|| client.memory.clone()),
             };
-            (assignor.name().to_owned(), Said { topics: Arc::clone(&client.topics), owned, generation })
+            (assignor.name().to_owned(), said)
         };
         let number = if client.start > 1 { format!("-{}", client.start) } else { String::new() };
         let stem = config.instance.clone().unwrap_or_else(|| self.names[reader as usize].to_string());
@@ -157,7 +161,8 @@ impl World {
                 seen(topic).is_some_and(|count| partition.cast_unsigned() >= count)
             };
             let wanted = |(_, _, said): &(_, _, Said)| {
-                said.topics.iter().any(|&topic| seen(topic).is_none()) || said.owned.iter().any(beyond)
+                let remembered = said.remembers.as_ref().map_or(&said.owned, |(owned, _)| owned);
+                said.topics.iter().any(|&topic| seen(topic).is_none()) || remembered.iter().any(beyond)
             };
             if joined.members.iter().any(wanted) {
                 self.refresh(reader);
@@ -208,6 +213,9 @@ impl World {
             // What was given up can be given to others now: a second rebalance.
             let many = if revoked.len() == 1 { "" } else { "s" };
             self.join_classic(reader, &format!("has given up {} partition{many}", revoked.len()));
+        } else if client.rejoin {
+            let reason = client.rejoins_as;
+            self.join_classic(reader, reason);
         } else {
             self.beat_later(reader, config.heartbeat_interval_ms);
         }
@@ -237,14 +245,18 @@ impl World {
                 self.beat_later(reader, interval_ms);
                 self.poll_later(reader);
             }
-            code => self.refused(reader, code),
+            code => {
+                if self.is_lost(reader, code) {
+                    self.clients[reader as usize].rejoin = true;
+                    self.poll_later(reader);
+                }
+            }
         }
     }
 
-    /// What a client does when the coordinator does not know it as it is.
-    fn refused(&mut self, reader: Reader, code: Code) {
+    /// Whether a client that is refused joins anew, with what is left of its membership; else it ends.
+    fn is_lost(&mut self, reader: Reader, code: Code) -> bool {
         let client = &mut self.clients[reader as usize];
-        client.joining = false;
         match code {
             Code::UnknownMemberId => {
                 client.id = "".into();
@@ -254,9 +266,20 @@ impl World {
             Code::RebalanceInProgress | Code::NotCoordinator => {}
             code => {
                 self.fail(reader, code);
-                return;
+                return false;
             }
         }
+        true
+    }
+
+    /// What a client does when the coordinator does not know it as it is.
+    fn refused(&mut self, reader: Reader, code: Code) {
+        let client = &mut self.clients[reader as usize];
+        client.joining = false;
+        if !self.is_lost(reader, code) {
+            return;
+        }
+        let client = &mut self.clients[reader as usize];
         if client.stalled_since.is_some() {
             client.rejoin = true;
             return;
@@ -264,7 +287,8 @@ impl World {
         self.join_classic(reader, "");
     }
 
-    /// A client that has stalled for too long leaves the group (KIP-62); a static one is only not heard of any more.
+    /// A client that has stalled for too long leaves the group (KIP-62); a static one is only not heard of any more. Either
+    /// forgets who it was (`resetGenerationOnLeaveGroup`).
     pub(super) fn give_up_classic(&mut self, reader: Reader) {
         let is_static = self.clients[reader as usize].is_static();
         let id = Arc::clone(&self.clients[reader as usize].id);
@@ -274,10 +298,10 @@ impl World {
         client.rejoin = true;
         client.joining = false;
         client.inbox.clear();
+        client.id = "".into();
         if is_static {
             return;
         }
-        client.id = "".into();
         self.step_classic(Request::Leave(vec![(id, None)]), Some((reader, Asked::Leave)));
     }
 

@@ -13,9 +13,11 @@ use super::script::Consumer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub topics: Arc<[u32]>,
-    /// What it owns, and since which generation; `None` where the assignor was told by an older one.
+    /// What it owns, and as of which generation.
     pub owned: Arc<[Place]>,
     pub generation: i32,
+    /// What `sticky` remembers of its last assignment, and of which generation: its user data.
+    pub remembers: Option<(Arc<[Place]>, i32)>,
 }
 
 /// What the coordinator has answered to a client.
@@ -81,17 +83,27 @@ pub(super) struct Client {
     pub joining: bool,
     /// Whether it shall join as soon as it polls again.
     pub rejoin: bool,
+    /// What it tells the coordinator then of why.
+    pub rejoins_as: &'static str,
     pub stalled_since: Option<i64>,
     pub stalled_until: i64,
     /// Answers that wait for the next poll.
     pub inbox: Vec<(Asked, Answer)>,
     /// By which the last heartbeat that was set is told apart from those before.
     pub beat: u64,
+    /// By which the next look at the topics is told apart from those that were set before.
+    pub look: u64,
     /// Since when its clock of auto commits runs.
     pub commits_since: i64,
     /// By topic, how many partitions it has seen; only what it has looked at.
     pub seen: Vec<Option<u32>>,
     pub leads: bool,
+    /// The subscription that the coordinator was told of last.
+    pub told_topics: Option<Arc<[u32]>>,
+    /// When the last heartbeat was sent, whether its answer is awaited, and whether another one waits for that (KIP-848).
+    pub sent_at: i64,
+    pub in_flight: bool,
+    pub sends_again: bool,
     /// What it has told the coordinator that it owns (KIP-848).
     pub told_owned: Option<Vec<Place>>,
     /// The assignment that it is on its way to (KIP-848).
@@ -112,13 +124,19 @@ impl Client {
             memory: (Arc::new([]), -1),
             joining: false,
             rejoin: false,
+            rejoins_as: "",
             stalled_since: None,
             stalled_until: 0,
             inbox: Vec::new(),
             beat: 0,
+            look: 0,
             commits_since: 0,
             seen: Vec::new(),
             leads: false,
+            told_topics: None,
+            sent_at: 0,
+            in_flight: false,
+            sends_again: false,
             told_owned: None,
             wanted: None,
         }
@@ -145,6 +163,12 @@ impl Client {
         let offset = (i64::from(reader.wrapping_mul(0x9e37_79b9)) * poll_ms) >> 32;
         let late = (at - self.since - offset).rem_euclid(poll_ms);
         if late == 0 { at } else { at + poll_ms - late }
+    }
+
+    /// Whether it is subscribed to what the coordinator was told of, in whatever order.
+    pub(super) fn is_subscribed_as_told(&self) -> bool {
+        let sorted = |topics: &[u32]| topics.iter().copied().collect::<BTreeSet<u32>>();
+        self.told_topics.as_ref().is_some_and(|told| sorted(told) == sorted(&self.topics))
     }
 
     pub(super) fn is_static(&self) -> bool {

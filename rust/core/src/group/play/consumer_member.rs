@@ -40,26 +40,38 @@ impl World {
         Ok(())
     }
 
+    /// A heartbeat: of what has not changed since the last one it says nothing (`HeartbeatState.buildRequestData`).
     fn send(&mut self, reader: Reader, epoch: i32) -> Result<()> {
-        let client = &mut self.clients[reader as usize];
+        let (now, client) = (self.now, &mut self.clients[reader as usize]);
         let Some(config) = client.config.as_ref() else { return Ok(()) };
-        let joins = epoch == 0;
+        let (joins, leaves) = (epoch == 0, epoch < 0);
+        if client.in_flight && !leaves {
+            client.sends_again = true;
+            return Ok(());
+        }
         let owned: Vec<Place> = client.reading.iter().copied().collect();
         let changed = client.told_owned.as_ref() != Some(&owned);
-        let leaves = epoch < 0;
+        let subscribes = !leaves && (joins || !client.is_subscribed_as_told());
         let heartbeat = Heartbeat {
             member: Arc::clone(&client.id),
             epoch,
             instance: config.instance.clone(),
             rack: None,
             rebalance_timeout_ms: joins.then_some(config.max_poll_interval_ms),
-            topics: joins.then(|| client.topics.to_vec()),
+            topics: subscribes.then(|| client.topics.to_vec()),
             assignor: if joins { config.remote_assignor.clone() } else { None },
             owned: (!leaves && changed).then(|| owned.clone()),
         };
+        if subscribes {
+            client.told_topics = Some(Arc::clone(&client.topics));
+        }
         if !leaves {
             client.told_owned = Some(owned);
+            client.in_flight = true;
         }
+        client.sends_again = false;
+        client.sent_at = now;
+        client.beat = u64::MAX;
         let asked = if leaves { Asked::Leave } else { Asked::Heartbeat };
         self.step_consumer(Request::Heartbeat(heartbeat), Some((reader, asked)))
     }
@@ -78,6 +90,7 @@ impl World {
         client.generation = 0;
         client.joining = true;
         client.rejoin = false;
+        client.in_flight = false;
         (client.told_owned, client.wanted) = (None, None);
         self.send(reader, 0)
     }
@@ -90,7 +103,13 @@ impl World {
         if asked == Asked::Leave {
             return Ok(());
         }
-        let client = &mut self.clients[reader as usize];
+        let interval_ms = self.heartbeat_interval_ms();
+        let (now, client) = (self.now, &mut self.clients[reader as usize]);
+        client.in_flight = false;
+        if client.rejoin {
+            // It is no member any more: the answer is to who it was.
+            return Ok(());
+        }
         match effect.code {
             Code::None => {}
             Code::FencedMemberEpoch | Code::UnknownMemberId | Code::GroupIdNotFound => {
@@ -106,7 +125,10 @@ impl World {
                 return Ok(());
             }
         }
-        client.joining = false;
+        if std::mem::take(&mut client.joining) {
+            // How long the interval is, it learns only now.
+            client.sent_at = now;
+        }
         client.generation = effect.epoch;
         if effect.assignment.is_some() {
             client.wanted = effect.assignment;
@@ -116,9 +138,21 @@ impl World {
         if client.wanted.is_none() || polls_now || client.reading.is_empty() {
             return self.reconcile(reader);
         }
-        let interval_ms = self.heartbeat_interval_ms();
-        self.beat_later(reader, interval_ms);
         self.poll_later(reader);
+        self.beat_on(reader, interval_ms)
+    }
+
+    /// The next heartbeat, an interval after the last one; at once where one waits for the last one's answer.
+    fn beat_on(&mut self, reader: Reader, interval_ms: i64) -> Result<()> {
+        let client = &self.clients[reader as usize];
+        if client.sends_again {
+            let epoch = client.generation;
+            return self.send(reader, epoch);
+        }
+        if !client.in_flight {
+            let after_ms = (client.sent_at + interval_ms - self.now).max(0);
+            self.beat_later(reader, after_ms);
+        }
         Ok(())
     }
 
@@ -128,10 +162,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let stalls = client.stalled_since.is_some();
         let wanted = if stalls { None } else { client.wanted.take() };
-        let Some(wanted) = wanted else {
-            self.beat_later(reader, interval_ms);
-            return Ok(());
-        };
+        let Some(wanted) = wanted else { return self.beat_on(reader, interval_ms) };
         let wanted: BTreeSet<Place> = wanted.into_iter().collect();
         let revoked: Vec<Place> = client.reading.difference(&wanted).copied().collect();
         let added: Vec<Place> = wanted.difference(&client.reading).copied().collect();
@@ -142,8 +173,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         client.reading.extend(&added);
         if revoked.is_empty() && added.is_empty() {
-            self.beat_later(reader, interval_ms);
-            return Ok(());
+            return self.beat_on(reader, interval_ms);
         }
         // The coordinator is told at once.
         let epoch = client.generation;
@@ -165,6 +195,7 @@ impl World {
             && alive.into_iter().all(|client| {
                 let member = group.members().get(&client.id);
                 client.wanted.is_none()
+                    && client.is_subscribed_as_told()
                     && member.is_some_and(|member| {
                         member.epoch == client.generation && member.assigned.keys().eq(&client.reading)
                     })
@@ -176,7 +207,8 @@ impl World {
     /// A client has started.
     pub(super) fn begin(&mut self, reader: Reader) -> Result<()> {
         if self.is_classic() {
-            self.join_classic(reader, "");
+            let reason = self.clients[reader as usize].rejoins_as;
+            self.join_classic(reader, reason);
             return Ok(());
         }
         self.join_consumer(reader)
@@ -243,29 +275,19 @@ impl World {
         Ok(())
     }
 
-    /// A client has another subscription.
-    pub(super) fn subscribe(&mut self, reader: Reader) -> Result<()> {
+    /// A client has another subscription: the classic one joins anew, the other says so with its next heartbeat.
+    pub(super) fn subscribe(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
-        if client.stalled_since.is_some() || self.is_classic() && self.clients[reader as usize].joining {
-            self.clients[reader as usize].rejoin = true;
-            return Ok(());
+        let must = client.alive && !client.is_subscribed_as_told();
+        if !must || !matches!(self.coordinator, Some(Coordinator::Classic(_))) {
+            return;
         }
-        if self.is_classic() {
-            self.join_classic(reader, "has changed its subscription");
-            return Ok(());
+        let reason = "has changed its subscription";
+        if client.stalled_since.is_some() || client.joining {
+            (client.rejoin, client.rejoins_as) = (true, reason);
+            return;
         }
-        let client = &mut self.clients[reader as usize];
-        let heartbeat = Heartbeat {
-            member: Arc::clone(&client.id),
-            epoch: client.generation,
-            instance: client.instance(),
-            rack: None,
-            rebalance_timeout_ms: None,
-            topics: Some(client.topics.to_vec()),
-            assignor: None,
-            owned: None,
-        };
-        self.step_consumer(Request::Heartbeat(heartbeat), Some((reader, Asked::Heartbeat)))
+        self.join_classic(reader, reason);
     }
 
     pub(super) fn commit(&mut self, reader: Reader, generation: Option<i32>) -> Result<()> {
@@ -286,14 +308,20 @@ impl World {
             Some(Coordinator::Classic(group)) => self.leader_must_rejoin(reader, before, group),
             _ => false,
         };
-        let client = &mut self.clients[reader as usize];
-        if !must || client.joining {
+        let (now, client) = (self.now, &mut self.clients[reader as usize]);
+        if !must {
             return;
         }
-        if client.stalled_since.is_some() {
-            client.rejoin = true;
+        // It does so at its next poll, or when it is done with the rebalance that it leads.
+        (client.rejoin, client.rejoins_as) = (true, "has seen that the topics have changed");
+        if client.joining || client.stalled_since.is_some() {
             return;
         }
-        self.join_classic(reader, "has seen that the topics have changed");
+        if client.next_poll(reader, now) > now {
+            self.poll_later(reader);
+        } else {
+            let reason = client.rejoins_as;
+            self.join_classic(reader, reason);
+        }
     }
 }

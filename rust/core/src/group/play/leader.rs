@@ -32,9 +32,11 @@ impl World {
             given.subscribed.values.extend_from_slice(&said.topics);
             given.subscribed.end();
             given.sends.push(true);
-            given.owned.values.extend_from_slice(&said.owned);
+            let (owned, generation) =
+                said.remembers.as_ref().map_or((&said.owned, said.generation), |(owned, of)| (owned, *of));
+            given.owned.values.extend_from_slice(owned);
             given.owned.end();
-            given.generations.push(said.generation);
+            given.generations.push(generation);
         }
         let assignment = assignor.assign(&given)?;
         let list = |place: usize| -> Arc<[Place]> {

@@ -16,6 +16,10 @@ use crate::{Error, Result};
 const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
 /// So many things a client may happen at one instant before it is clear that there is no end of it.
 const AT_ONCE: usize = 1_000;
+/// So soon a client looks again where a topic that it wants is missing: `retry.backoff.max.ms`.
+const LOOKS_AGAIN_MS: i64 = 1_000;
+/// So soon it looks where a topic is gone that it reads: `retry.backoff.ms`.
+const MISSES_MS: i64 = 100;
 
 /// What a client does when its time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +28,7 @@ pub(super) enum Todo {
     Script,
     Heartbeat(Reader, u64),
     /// A client looks at the cluster's topics.
-    Metadata(Reader, u32),
+    Metadata(Reader, u64),
     Resume(Reader, u32),
     /// A client polls, and has something to do then.
     Poll(Reader, u32),
@@ -123,7 +127,9 @@ impl World {
             if next > self.now {
                 at_once = 0;
                 let settled = self.actions.is_empty() && self.is_quiet();
-                if next > limit || settled && self.until.is_none() {
+                // Nothing but heartbeats comes after that.
+                let asks_on = self.until.is_some() && self.messages.is_some();
+                if next > limit || settled && !asks_on {
                     break settled;
                 }
             }
@@ -186,8 +192,11 @@ impl World {
                 let client = &self.clients[reader as usize];
                 if client.alive && client.beat == beat { self.beat(reader) } else { Ok(()) }
             }
-            Todo::Metadata(reader, start) => {
-                self.look(reader, start);
+            Todo::Metadata(reader, look) => {
+                let client = &self.clients[reader as usize];
+                if client.alive && client.look == look {
+                    self.look(reader);
+                }
                 Ok(())
             }
             Todo::Resume(reader, start) => {
@@ -226,10 +235,9 @@ impl World {
                 client.commits_since = self.now;
                 client.topics = topics.into();
                 client.seen = vec![None; self.topics.len()];
-                let age_ms = config.metadata_max_age_ms;
                 client.config = Some(config);
                 self.refresh(reader);
-                self.later(self.now + age_ms, Todo::Metadata(reader, start));
+                self.look_later(reader);
                 self.begin(reader)
             }
             Action::Leave(reader, says_so) => self.close(reader, says_so),
@@ -256,13 +264,18 @@ impl World {
             Action::Subscribe(reader, topics) => {
                 self.clients[reader as usize].topics = topics.into();
                 self.refresh(reader);
-                self.subscribe(reader)
+                self.look_later(reader);
+                self.subscribe(reader);
+                Ok(())
             }
             Action::Topic(topic, count) => {
                 let before = self.topics[topic as usize].1.unwrap_or(0);
                 self.topics[topic as usize].1 = count;
                 for partition in before..count.unwrap_or(0) {
                     self.ledger.make((topic, partition.cast_signed()), self.now);
+                }
+                if count.is_none() {
+                    self.miss(topic);
                 }
                 for partition in count.unwrap_or(0)..before {
                     self.ledger.delete((topic, partition.cast_signed()), self.now);
@@ -384,16 +397,37 @@ impl World {
     }
 
     /// A client looks at the topics, and comes back to it later.
-    fn look(&mut self, reader: Reader, start: u32) {
-        let client = &self.clients[reader as usize];
-        if !client.alive || client.start != start {
-            return;
-        }
-        let age_ms = client.config.as_ref().map_or(0, |config| config.metadata_max_age_ms);
-        self.later(self.now + age_ms.max(1), Todo::Metadata(reader, start));
+    fn look(&mut self, reader: Reader) {
         let before = std::mem::take(&mut self.clients[reader as usize].seen);
         self.refresh(reader);
+        self.look_later(reader);
         self.changed_topics(reader, &before);
+    }
+
+    /// A client looks again when its metadata is old, and sooner where it misses a topic (`Metadata.requestUpdate`).
+    fn look_later(&mut self, reader: Reader) {
+        let client = &self.clients[reader as usize];
+        let age_ms = client.config.as_ref().map_or(0, |config| config.metadata_max_age_ms);
+        let lacks = |topics: &[u32]| topics.iter().any(|&topic| client.seen[topic as usize].is_none());
+        let led = |other: &Client| client.leads && other.alive && lacks(&other.topics);
+        let misses = lacks(&client.topics) || self.clients.iter().any(led);
+        self.look_after(reader, if misses { age_ms.min(LOOKS_AGAIN_MS) } else { age_ms });
+    }
+
+    fn look_after(&mut self, reader: Reader, after_ms: i64) {
+        let look = self.numbered;
+        self.clients[reader as usize].look = look;
+        self.later(self.now + after_ms.max(1), Todo::Metadata(reader, look));
+    }
+
+    /// Whoever reads a topic that is gone is told so by its next fetch.
+    fn miss(&mut self, topic: u32) {
+        for reader in 0..self.clients.len() {
+            let client = &self.clients[reader];
+            if client.alive && client.reading.iter().any(|place| place.0 == topic) {
+                self.look_after(u32::try_from(reader).unwrap_or(u32::MAX), MISSES_MS);
+            }
+        }
     }
 
     pub(super) fn refresh(&mut self, reader: Reader) {
