@@ -207,6 +207,34 @@ def test_a_missing_tool_is_one_sentence(
     assert str(refused.value) == sentence
 
 
+STALLS = """
+import sys, time
+from pathlib import Path
+tries = Path(sys.argv[1])
+tries.write_text(tries.read_text() + "x" if tries.exists() else "x")
+time.sleep(60 if len(tries.read_text()) <= int(sys.argv[2]) else 0)
+"""
+
+
+@pytest.mark.parametrize(("stalled", "tries"), [(0, 1), (1, 2), (2, 2)])
+def test_a_download_that_stalls_is_tried_once_more(
+    stalled: int,
+    tries: int,
+    reference: Callable[[str], ModuleType],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    builds = reference("builds")
+    monkeypatch.setattr(builds, "FETCH_PATIENCE_S", 3)
+    command = [sys.executable, "-c", STALLS, str(tmp_path / "tries"), str(stalled)]
+    if stalled < tries:
+        builds.fetch(command)
+    else:
+        with pytest.raises(builds.CannotAskError, match=r"had no answer after 3 s, 2 times over$"):
+            builds.fetch(command)
+    assert (tmp_path / "tries").read_text() == "x" * tries
+
+
 def test_a_build_gives_the_command_that_answers(
     generate: ModuleType, answers: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,9 @@ REFERENCE = Path(__file__).resolve().parent
 OLDEST_JDK = 17
 OLDEST_NODE = 20
 SHOWN_LINES = 20
+FETCH_PATIENCE_S = 200
+"""A build that downloads ends far sooner; where a registry's connection stalls, npm and its like wait for ever."""
+FETCHES = 2
 
 
 class CannotAskError(Exception):
@@ -49,7 +52,7 @@ def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java"
     target = folder / f"java{kafka}"
     profile = ["-P", kafka] if kafka else []
     quiet = ["-q", "-B", "-Dstyle.color=never"]
-    run([mvn, *quiet, *profile, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
+    fetch([mvn, *quiet, *profile, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
     classpath = os.pathsep.join([str(target / "classes"), str(target / "lib" / "*")])
     return [java, "-cp", classpath]
 
@@ -65,19 +68,8 @@ def build_go(folder: Path) -> list[str]:
             f"The Go clients are built with Go: install Go {oldest and oldest[1]} or later (go)."
         )
     program = folder / "go" / "answers"
-    run(
-        [
-            go,
-            "-C",
-            str(REFERENCE / "go"),
-            "build",
-            "-mod=readonly",
-            "-buildvcs=false",
-            "-o",
-            str(program),
-            ".",
-        ]
-    )
+    sources = ["-C", str(REFERENCE / "go"), "build", "-mod=readonly", "-buildvcs=false"]
+    fetch([go, *sources, "-o", str(program), "."])
     return [str(program)]
 
 
@@ -95,7 +87,7 @@ def build_node(folder: Path) -> list[str]:
     for name in ["package.json", "package-lock.json", "answers.js", "write.js"]:
         shutil.copyfile(REFERENCE / "node" / name, target / name)
     quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-    run([npm, "ci", "--prefix", str(target), *quiet])
+    fetch([npm, "ci", "--prefix", str(target), *quiet])
     return [node, str(target / "answers.js")]
 
 
@@ -106,7 +98,7 @@ def build_python(folder: Path) -> list[str]:
     run([sys.executable, "-m", "venv", str(target)])
     requirements = REFERENCE / "python" / "requirements.txt"
     locked = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(requirements)]
-    run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked])
+    fetch([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked])
     return [str(python), str(REFERENCE / "python" / "answers.py")]
 
 
@@ -124,6 +116,18 @@ def run(command: Sequence[str], asked: str = "", patience_s: float | None = None
         failure = f"{Path(command[0]).name} ended with {done.returncode} and said:"
         raise CannotAskError("\n".join([failure, *said[:SHOWN_LINES]]))
     return done.stdout
+
+
+def fetch(command: Sequence[str]) -> None:
+    """Runs a build that downloads what it locks, and once more where it has stalled."""
+    for left in reversed(range(FETCHES)):
+        try:
+            run(command, patience_s=FETCH_PATIENCE_S)
+        except NoAnswerError as stalled:
+            if not left:
+                raise CannotAskError(f"{' '.join(command)}: {stalled}, {FETCHES} times over") from stalled
+        else:
+            return
 
 
 def _java_tool(name: str) -> str | None:

@@ -60,6 +60,13 @@ class Client:
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
 
+    def files(self) -> list[str]:
+        """The golden files that it writes, in the order in which it does."""
+        placed = [f"placement/{name}.jsonl" for name in self.placements]
+        answered = [f"clients/{self.name}.json"] if self.answers else []
+        asked = [*self.groups, *self.producers, *self.batches]
+        return [*self.writes, *asked, *placed, *self.scripts, *answered]
+
 
 CLIENTS = (
     Client(
@@ -134,32 +141,26 @@ def build(clients: Sequence[Client], folder: Path) -> Iterator[tuple[Client, lis
         yield client, built[client.build]
 
 
-def generate(client: Client, command: Sequence[str], folder: Path) -> list[str]:
-    """Lets a client write its golden files into a folder; returns their names."""
-    for name, program in client.writes.items():
+def generate(client: Client, command: Sequence[str], folder: Path) -> None:
+    """Lets a client write its golden files into a folder."""
+    for name in client.files():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    for name, program in client.writes.items():
         run([*command, program, str(folder / name)])
     asked = [(assignors, client.groups), (strategies, client.producers), (batching, client.batches)]
     for asking, programs in asked:
         for name, program in programs.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")
     for name in client.placements:
-        (folder / "placement").mkdir(parents=True, exist_ok=True)
         answered = placements.golden([*command, placements.program(name).name], name)
         (folder / "placement" / f"{name}.jsonl").write_text(answered, encoding="ascii")
-    placed = [f"placement/{name}.jsonl" for name in client.placements]
     for name, kind in client.scripts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         said = coordinator.golden([*command, coordinator.PROGRAM], kind)
         (folder / name).write_text(said, encoding="ascii")
-    written = [*client.writes, *client.groups, *client.producers, *client.batches, *client.scripts, *placed]
-    if not client.answers:
-        return written
-    name = f"clients/{client.name}.json"
-    (folder / "clients").mkdir(exist_ok=True)
-    (folder / name).write_text(golden([*command, client.answers]), encoding="ascii")
-    return [*written, name]
+    if client.answers:
+        (folder / "clients" / f"{client.name}.json").write_text(
+            golden([*command, client.answers]), encoding="ascii"
+        )
 
 
 def differences(name: str, fresh: Path, kept: Path) -> str:
@@ -214,7 +215,8 @@ def _compare(clients: Sequence[Client], *, write: bool) -> int:
         work.mkdir()
         fresh.mkdir()
         for client, command in build(clients, work):
-            for name in generate(client, command, fresh):
+            generate(client, command, fresh)
+            for name in client.files():
                 difference = differences(name, fresh / name, GOLDEN / name)
                 (found if difference else equal).append(difference or name)
                 if write and difference:
