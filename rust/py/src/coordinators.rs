@@ -109,14 +109,14 @@ impl From<GivenRequest> for classic::Request<String, String> {
                 instance: join.instance_id,
                 session_timeout_ms: join.session_timeout_ms,
                 rebalance_timeout_ms: join.rebalance_timeout_ms,
-                protocols: join.protocols.into(),
+                protocols: join.protocols.into_iter().map(|(name, said)| (name.into(), said)).collect(),
                 requires_id: join.requires_id,
                 skips_assignment: join.skips_assignment,
                 reason: String::new(),
             }),
             GivenRequest::Sync { sync } => Self::Sync {
                 sender: sync.sender.into(),
-                protocol: sync.protocol,
+                protocol: sync.protocol.map(Into::into),
                 assignments: sync.assignments.into_iter().map(|(id, said)| (id.into(), said)).collect(),
             },
             GivenRequest::Heartbeat { heartbeat } => Self::Heartbeat(heartbeat.into()),
@@ -153,7 +153,7 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
             classic::Answer::Joined(joined) => Self {
                 error: joined.code.name(),
                 generation: Some(joined.generation),
-                protocol: joined.protocol,
+                protocol: joined.protocol.map(|name| name.to_string()),
                 leader: joined.leader.map(text),
                 member: Some(text(joined.member)),
                 skip_assignment: Some(joined.skip_assignment),
@@ -167,6 +167,7 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
                 ..answer
             },
             classic::Answer::Synced { code, protocol, assignment } => {
+                let protocol = protocol.map(|name| name.to_string());
                 Self { error: code.name(), protocol, assignment, ..answer }
             }
             classic::Answer::Left(code, codes) => Self {
@@ -219,7 +220,7 @@ impl ClassicGroup {
         ClassicState {
             state: self.0.exists().then(|| self.0.phase().name()),
             generation: self.0.generation(),
-            protocol: self.0.protocol().map(str::to_owned),
+            protocol: self.0.protocol().map(ToString::to_string),
             leader: self.0.leader().map(ToString::to_string),
             members: self.0.members().iter().map(ToString::to_string).collect(),
             pending: self.0.pending(),

@@ -1,5 +1,7 @@
 //! Plays of groups: a script in, a timeline out.
 
+use std::sync::Arc;
+
 use partwright_core::assignors::Assignor;
 use partwright_core::group::consumer::{self, Place};
 use partwright_core::group::play::{self, Action, Consumer, Protocol, Reader, Script};
@@ -44,7 +46,9 @@ impl TryFrom<GivenConsumer> for Consumer {
         if let Some(name) = &given.remote_assignor {
             consumer::check_assignor(name)?;
         }
-        let assignors: Result<Vec<Assignor>, _> = given.assignors.iter().map(|name| name.parse()).collect();
+        let assignor =
+            |name: &String| name.parse().map(|assignor: Assignor| (assignor.name().into(), assignor));
+        let assignors: Result<Vec<_>, _> = given.assignors.iter().map(assignor).collect();
         Ok(Self {
             instance: given.instance_id,
             id: given.member_id.map(Into::into),
@@ -104,7 +108,7 @@ impl TryFrom<GivenAction> for Action {
     fn try_from(given: GivenAction) -> Result<Self, Self::Error> {
         Ok(match given {
             GivenAction::Join { join: (reader, config, topics) } => {
-                Self::Join(reader, Box::new(config.try_into()?), topics)
+                Self::Join(reader, Arc::new(config.try_into()?), topics)
             }
             GivenAction::Leave { leave: (reader, says_so) } => Self::Leave(reader, says_so),
             GivenAction::Crash { crash } => Self::Crash(crash),
@@ -192,7 +196,7 @@ impl Timeline {
             at_ms: generation.at,
             why: generation.why.clone(),
             leader: generation.leader,
-            protocol: generation.protocol.clone(),
+            protocol: generation.protocol.as_ref().map(ToString::to_string),
         };
         self.0.generations.iter().map(generation).collect()
     }

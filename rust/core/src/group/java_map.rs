@@ -1,8 +1,8 @@
 //! A map of names that is walked as Java walks its `HashMap`, through any number of insertions and removals.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::Map;
 use crate::assignors::java_order::{FIRST_BINS, bin, hash_code, spread};
 
 /// A name that is kept in several places.
@@ -12,7 +12,7 @@ pub type Name = Arc<str>;
 /// bins that have become trees, which takes nine names of one bin, are walked as the lists that they were.
 #[derive(Clone, Debug)]
 pub(super) struct JavaMap<V> {
-    entries: HashMap<Name, Entry<V>>,
+    entries: Map<Name, Entry<V>>,
     bins: usize,
     inserted: u64,
     /// The names in Java's order, where nothing has come or gone since they were put so.
@@ -28,7 +28,7 @@ struct Entry<V> {
 
 impl<V> Default for JavaMap<V> {
     fn default() -> Self {
-        Self { entries: HashMap::new(), bins: FIRST_BINS, inserted: 0, walked: None }
+        Self { entries: Map::default(), bins: FIRST_BINS, inserted: 0, walked: None }
     }
 }
 

@@ -18,3 +18,8 @@ mod timers;
 
 pub use code::Code;
 pub use java_map::Name;
+
+/// Maps of names, tags and partitions that a script's own author has chosen: nobody has to be kept from choosing them badly,
+/// and a group of thousands is looked up in all the time.
+type Map<K, V> = rustc_hash::FxHashMap<K, V>;
+type Set<K> = rustc_hash::FxHashSet<K>;

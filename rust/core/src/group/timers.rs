@@ -1,8 +1,10 @@
 //! Timers by name: each fires once when time passes it, in the order of the deadlines and then of setting.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::hash::Hash;
+
+use super::Map;
 
 /// When a timer fires: the time, and the number of its setting.
 type Place = (i64, u64);
@@ -12,7 +14,7 @@ type Place = (i64, u64);
 #[derive(Clone, Debug)]
 pub(super) struct Timers<K> {
     queue: BinaryHeap<Reverse<(Place, K)>>,
-    waiting: HashMap<K, Waiting>,
+    waiting: Map<K, Waiting>,
     set: u64,
 }
 
@@ -24,7 +26,7 @@ struct Waiting {
 
 impl<K: Ord> Default for Timers<K> {
     fn default() -> Self {
-        Self { queue: BinaryHeap::new(), waiting: HashMap::new(), set: 0 }
+        Self { queue: BinaryHeap::new(), waiting: Map::default(), set: 0 }
     }
 }
 

@@ -175,19 +175,23 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.awaiting_join += 1;
         self.pending.remove(id);
         self.timers.set(Timer::Session(Arc::clone(id)), at + NEW_MEMBER_JOIN_TIMEOUT_MS);
-        self.rebalance_or_complete(format!("{id} joined"), at);
+        self.rebalance_or_complete(|| format!("{id} joined"), at);
     }
 
     /// `updateMemberThenRebalanceOrCompleteJoin`.
     fn rejoin(&mut self, id: &Name, join: &Join<M>, why: &str, at: i64, tag: u32) {
         self.update(id, join, tag);
         let why = if join.reason.is_empty() { why } else { &join.reason };
-        self.rebalance_or_complete(format!("{id} {why}"), at);
+        self.rebalance_or_complete(|| format!("{id} {why}"), at);
     }
 
     /// `ClassicGroup.updateMember`: a request that waited is not answered any more.
     fn update(&mut self, id: &str, join: &Join<M>, tag: u32) {
-        if let Some(before) = self.members.get(id).map(|member| Arc::clone(&member.protocols)) {
+        let before = self.members.get(id).map(|member| Arc::clone(&member.protocols));
+        let others = |before: &Arc<[(Name, M)]>| {
+            !before.iter().map(|(name, _)| name).eq(join.protocols.iter().map(|(name, _)| name))
+        };
+        if let Some(before) = before.filter(others) {
             self.count_protocols(&before, false);
             self.count_protocols(&join.protocols, true);
         }
@@ -221,7 +225,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 }
                 self.answer_join(&new, joined, at);
             }
-            Phase::Stable => self.rebalance_or_complete(why, at),
+            Phase::Stable => self.rebalance_or_complete(|| why, at),
             Phase::CompletingRebalance => self.prepare(why, at),
             Phase::PreparingRebalance => self.maybe_complete(at),
             Phase::Empty | Phase::Dead => self.refuse_join("", Code::UnknownServerError, at, tag),

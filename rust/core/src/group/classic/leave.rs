@@ -27,7 +27,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 .collect();
             match self.phase {
                 Phase::Stable | Phase::CompletingRebalance => {
-                    self.rebalance_or_complete(format!("{} left", names.join(", ")), at);
+                    self.rebalance_or_complete(|| format!("{} left", names.join(", ")), at);
                 }
                 Phase::PreparingRebalance => self.maybe_complete(at),
                 Phase::Empty | Phase::Dead => {}

@@ -12,11 +12,13 @@ mod sync;
 
 pub use state::{Config, Member, Phase};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::code::Code;
 use super::java_map::{JavaMap, Name};
 use super::timers::Timers;
+use super::{Map, Set};
 use state::Timer;
 
 /// What a member asks of its coordinator, and when.
@@ -40,7 +42,7 @@ pub enum Request<M, A> {
         /// Who asks.
         sender: Sender,
         /// The protocol that the member believes to be chosen.
-        protocol: Option<String>,
+        protocol: Option<Name>,
         /// What the leader assigns to whom; nothing from all others.
         assignments: Vec<(Name, A)>,
     },
@@ -70,7 +72,7 @@ pub struct Join<M> {
     /// `max.poll.interval.ms`, for how long others wait for this member.
     pub rebalance_timeout_ms: i64,
     /// The assignors, each with what the member says to it.
-    pub protocols: Arc<[(String, M)]>,
+    pub protocols: Arc<[(Name, M)]>,
     /// Whether a member without an id is first given one (KIP-394, `JoinGroup` from version 4 on).
     pub requires_id: bool,
     /// Whether a leader can be told to skip the assignment (KIP-814, version 9).
@@ -111,7 +113,7 @@ pub enum Answer<M, A> {
         /// What went wrong.
         code: Code,
         /// The protocol that the group has chosen.
-        protocol: Option<String>,
+        protocol: Option<Name>,
         /// What the member reads; nothing where no leader said so.
         assignment: Option<A>,
     },
@@ -129,7 +131,7 @@ pub struct Joined<M> {
     /// The generation, -1 where there is none.
     pub generation: i32,
     /// The assignor that the group has chosen.
-    pub protocol: Option<String>,
+    pub protocol: Option<Name>,
     /// The leader's id.
     pub leader: Option<Name>,
     /// The member's own id.
@@ -147,15 +149,15 @@ pub struct Group<M, A> {
     phase: Phase,
     previous: Phase,
     generation: i32,
-    protocol: Option<String>,
+    protocol: Option<Name>,
     leader: Option<Name>,
     members: JavaMap<Member<M, A>>,
-    statics: std::collections::HashMap<String, Name>,
-    pending: std::collections::BTreeSet<Name>,
-    pending_sync: std::collections::BTreeSet<Name>,
+    statics: Map<String, Name>,
+    pending: Set<Name>,
+    pending_sync: Set<Name>,
     awaiting_join: usize,
     /// How many members have each assignor.
-    supported: std::collections::BTreeMap<String, usize>,
+    supported: BTreeMap<Name, usize>,
     new_member_added: bool,
     made: bool,
     timers: Timers<Timer>,
@@ -173,7 +175,7 @@ pub struct Group<M, A> {
 #[derive(Clone, Debug)]
 struct Written<M, A> {
     generation: i32,
-    protocol: Option<String>,
+    protocol: Option<Name>,
     leader: Option<Name>,
     members: Vec<(Name, Member<M, A>)>,
 }
@@ -190,11 +192,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             protocol: None,
             leader: None,
             members: JavaMap::default(),
-            statics: std::collections::HashMap::new(),
-            pending: std::collections::BTreeSet::new(),
-            pending_sync: std::collections::BTreeSet::new(),
+            statics: Map::default(),
+            pending: Set::default(),
+            pending_sync: Set::default(),
             awaiting_join: 0,
-            supported: std::collections::BTreeMap::new(),
+            supported: BTreeMap::new(),
             new_member_added: false,
             made: false,
             timers: Timers::default(),

@@ -11,9 +11,9 @@ use super::{Group, Joined, Phase, Written};
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `maybePrepareRebalanceOrCompleteJoin`.
-    pub(super) fn rebalance_or_complete(&mut self, why: String, at: i64) {
+    pub(super) fn rebalance_or_complete(&mut self, why: impl FnOnce() -> String, at: i64) {
         match self.phase {
-            Phase::Empty | Phase::CompletingRebalance | Phase::Stable => self.prepare(why, at),
+            Phase::Empty | Phase::CompletingRebalance | Phase::Stable => self.prepare(why(), at),
             Phase::PreparingRebalance | Phase::Dead => self.maybe_complete(at),
         }
     }
@@ -126,23 +126,22 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// `selectProtocol`: each member votes for the first of its assignors that all have.
-    pub(super) fn select_protocol(&self) -> Option<String> {
-        let mut votes: Vec<(&str, usize)> = Vec::new();
+    pub(super) fn select_protocol(&self) -> Option<Name> {
+        let mut votes: Vec<(&Name, usize)> = Vec::new();
         for id in self.members.walk().iter() {
             let Some(member) = self.members.get(id) else { continue };
-            let vote =
-                member.protocols.iter().map(|(name, _)| name.as_str()).find(|name| self.all_support(name))?;
+            let vote = member.protocols.iter().map(|(name, _)| name).find(|name| self.all_support(name))?;
             match votes.iter_mut().find(|(name, _)| *name == vote) {
                 Some((_, count)) => *count += 1,
                 None => votes.push((vote, 1)),
             }
         }
         // Of equals Java takes the first one of its map.
-        let names: Vec<_> = votes.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = votes.iter().map(|(name, _)| &***name).collect();
         let most = votes.iter().map(|(_, count)| *count).max()?;
         let order = walk_names(&names);
         let chosen = order.into_iter().map(|place| votes[place as usize]).find(|(_, count)| *count == most);
-        chosen.map(|(name, _)| name.to_owned())
+        chosen.map(|(name, _)| Arc::clone(name))
     }
 
     /// What a timer does.
@@ -168,7 +167,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if self.sync_generation != self.generation || !awaited || self.pending_sync.is_empty() {
             return;
         }
-        let late = std::mem::take(&mut self.pending_sync);
+        let mut late: Vec<Name> = self.pending_sync.drain().collect();
+        late.sort_unstable();
         for id in &late {
             self.remove(id);
             self.timers.cancel(&Timer::Session(Arc::clone(id)));
@@ -194,7 +194,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.put_out(id, at);
         match self.phase {
             Phase::Stable | Phase::CompletingRebalance => {
-                self.rebalance_or_complete(format!("{id} has not been heard of"), at);
+                self.rebalance_or_complete(|| format!("{id} has not been heard of"), at);
             }
             Phase::PreparingRebalance if self.all_have_joined() => self.complete(at),
             _ => {}

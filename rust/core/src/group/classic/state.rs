@@ -69,7 +69,7 @@ pub struct Member<M, A> {
     pub instance: Option<String>,
     pub(super) session_timeout_ms: i64,
     pub(super) rebalance_timeout_ms: i64,
-    pub(super) protocols: Arc<[(String, M)]>,
+    pub(super) protocols: Arc<[(Name, M)]>,
     pub(super) assignment: Option<A>,
     /// The requests that wait for an answer.
     pub(super) joining: Option<u32>,
@@ -80,7 +80,7 @@ pub struct Member<M, A> {
 impl<M: Clone + PartialEq, A> Member<M, A> {
     /// What the member says to the assignor that was chosen.
     pub(super) fn metadata(&self, protocol: &str) -> Option<M> {
-        self.protocols.iter().find(|(name, _)| name == protocol).map(|(_, said)| said.clone())
+        self.protocols.iter().find(|(name, _)| &**name == protocol).map(|(_, said)| said.clone())
     }
 }
 
@@ -112,8 +112,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// The assignor that the group has chosen.
-    pub fn protocol(&self) -> Option<&str> {
-        self.protocol.as_deref()
+    pub fn protocol(&self) -> Option<&Name> {
+        self.protocol.as_ref()
     }
 
     /// The leader's id.
@@ -209,7 +209,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// Counts the assignors of a member that comes, or that goes.
-    pub(super) fn count_protocols(&mut self, protocols: &[(String, M)], comes: bool) {
+    pub(super) fn count_protocols(&mut self, protocols: &[(Name, M)], comes: bool) {
         for (name, _) in protocols {
             let count = self.supported.entry(name.clone()).or_default();
             *count = if comes { *count + 1 } else { *count - 1 };

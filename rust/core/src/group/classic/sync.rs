@@ -49,7 +49,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
         match self.validate(&sender.member, sender.instance.as_deref()) {
             Code::None if sender.generation != self.generation => Code::IllegalGeneration,
-            Code::None if protocol.is_some() && self.protocol.is_some() && protocol != self.protocol() => {
+            Code::None
+                if protocol.is_some() && self.protocol.is_some() && protocol != self.protocol.as_deref() =>
+            {
                 Code::InconsistentGroupProtocol
             }
             code => code,

@@ -1,6 +1,5 @@
 //! `ConsumerGroupHeartbeat`, which is all of the protocol: joining, changing, reconciling, and being there.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::code::Code;
@@ -31,6 +30,11 @@ impl Group {
         }
         if !self.made && request.epoch != 0 {
             self.refuse(Code::GroupIdNotFound, at, tag);
+            return Ok(());
+        }
+        if let Some(epoch) = self.nothing_new(request) {
+            self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
+            self.effects.push(Effect { at, tag, code: Code::None, epoch, assignment: None });
             return Ok(());
         }
         let (member, replaced) = match self.member_of(request) {
@@ -72,15 +76,18 @@ impl Group {
         let known = member.instance.as_ref().is_none_or(|instance| self.statics.contains_key(instance));
         self.keep(&request.member, member.clone());
         if counts_anew {
-            self.update_epoch(changed, other_assignor, &request.member, &member.topics);
+            self.update_epoch(changed, other_assignor, &request.member);
         }
         let has_target = self.update_target(&preferred, homogeneous, at)? || known;
         for &place in &left_behind {
             self.taken.entry(place).or_insert_with(|| Arc::clone(&request.member));
         }
         self.reconcile(request, &mut member, changed, has_target, at);
-        for place in left_behind {
-            self.taken.remove(&place);
+        if !left_behind.is_empty() {
+            for place in left_behind {
+                self.taken.remove(&place);
+            }
+            self.take_over(&request.member, &Member::default(), &member);
         }
         self.keep(&request.member, member.clone());
         self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
@@ -90,6 +97,26 @@ impl Group {
         let assignment = told.then(|| member.assigned.keys().copied().collect());
         self.effects.push(Effect { at, tag, code: Code::None, epoch: member.epoch, assignment });
         Ok(())
+    }
+
+    /// The member's epoch where it only says that it is there, and neither it nor the group has anywhere to go: most
+    /// heartbeats of a group's life, which would come to this by the longer way, too.
+    fn nothing_new(&self, request: &Heartbeat) -> Option<i32> {
+        let silent = request.topics.is_none()
+            && request.assignor.is_none()
+            && request.rebalance_timeout_ms.is_none()
+            && !self.stale
+            && self.assignment_epoch >= self.epoch;
+        let member = self.members.get(&request.member).filter(|_| silent)?;
+        let own = request.instance.as_ref().is_none_or(|instance| {
+            member.instance.as_ref() == Some(instance) && self.statics.get(instance) == Some(&request.member)
+        });
+        let vote = member.assignor.as_deref();
+        let arrived = own
+            && request.epoch == member.epoch
+            && member.is_reconciled_to(self.assignment_epoch)
+            && self.preferred_assignor(Some((vote, vote))) == self.preferred_assignor(None);
+        arrived.then_some(member.epoch)
     }
 
     /// The member that asks, as it was, and the one whose `group.instance.id` it takes over.
@@ -128,7 +155,7 @@ impl Group {
 
     /// A static member is back under a new id, with all that belongs to it.
     fn replace(&mut self, old: &Name, new: &Name, member: &Member) {
-        let target = self.target.remove(old).unwrap_or_default();
+        let target = self.target.remove(old).unwrap_or_else(|| Arc::new([]));
         if old != new {
             self.forget(old);
         }
@@ -138,28 +165,39 @@ impl Group {
 
     /// Puts a member into the group as it is now, and counts what it holds as taken.
     pub(super) fn keep(&mut self, name: &Name, member: Member) {
-        if let Some(before) = self.members.get(name) {
+        if let Some(before) = self.members.remove(name) {
             if let Some(instance) = before.instance.as_ref().filter(|_| before.instance != member.instance) {
                 self.statics.remove(instance);
             }
-            for place in before.places() {
-                self.taken.remove(&place);
+            if !before.places().eq(member.places()) {
+                self.take_over(name, &before, &member);
             }
+            self.count(&before.topics, before.assignor.as_deref(), false);
         } else {
             self.joined.push(Arc::clone(name));
+            self.take_over(name, &Member::default(), &member);
         }
-        for place in member.places() {
-            self.taken.insert(place, Arc::clone(name));
-        }
+        self.count(&member.topics, member.assignor.as_deref(), true);
         if let Some(instance) = &member.instance {
             self.statics.insert(instance.clone(), Arc::clone(name));
         }
         self.members.insert(Arc::clone(name), member);
     }
 
+    /// `maybeUpdatePartitionEpoch`: what a member held is free, and what it holds is taken.
+    fn take_over(&mut self, name: &Name, before: &Member, member: &Member) {
+        for place in before.places() {
+            self.taken.remove(&place);
+        }
+        for place in member.places() {
+            self.taken.insert(place, Arc::clone(name));
+        }
+    }
+
     /// Takes a member out of the group.
     pub(super) fn forget(&mut self, name: &Name) {
         let Some(member) = self.members.remove(name) else { return };
+        self.count(&member.topics, member.assignor.as_deref(), false);
         for place in member.places() {
             self.taken.remove(&place);
         }
@@ -171,8 +209,8 @@ impl Group {
     }
 
     /// `updateSubscriptionMetadata`: the epoch grows with a subscription, with the assignor that most members ask for, or with topics that the group reads.
-    fn update_epoch(&mut self, changed: bool, other_assignor: bool, name: &Name, topics: &BTreeSet<u32>) {
-        let read = self.read(Some((name, topics)));
+    fn update_epoch(&mut self, changed: bool, other_assignor: bool, name: &Name) {
+        let read = self.read();
         if changed || other_assignor || read != self.known {
             self.epoch += 1;
             self.reason = if changed {

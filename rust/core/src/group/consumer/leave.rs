@@ -43,7 +43,7 @@ impl Group {
     /// `consumerGroupFenceMember`: the member is out, and the others are to share what it had.
     fn fence(&mut self, name: &Name, why: &str) {
         self.forget(name);
-        self.known = self.read(None);
+        self.known = self.read();
         self.epoch += 1;
         if self.members.is_empty() {
             // There is nothing to assign, and the next member need not wait for anything.

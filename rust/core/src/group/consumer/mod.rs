@@ -13,8 +13,10 @@ mod target;
 pub use member::{Member, State};
 pub use target::{ASSIGNORS, check_assignor};
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::Map;
 use super::code::Code;
 use super::java_map::Name;
 use super::timers::Timers;
@@ -131,15 +133,19 @@ pub struct Group {
     members: BTreeMap<Name, Member>,
     /// The members in the order in which they came.
     joined: Vec<Name>,
-    statics: HashMap<String, Name>,
+    statics: Map<String, Name>,
+    /// By topic, how many members subscribe to it.
+    subscribers: BTreeMap<u32, usize>,
+    /// How many members ask for each of [`ASSIGNORS`].
+    votes: [usize; ASSIGNORS.len()],
     epoch: i32,
     assignment_epoch: i32,
     assigned_at: Option<i64>,
-    target: HashMap<Name, Vec<Place>>,
+    target: Map<Name, Arc<[Place]>>,
     /// Of members that have to give up partitions, the epoch in which they were asked to.
-    asked_in: HashMap<Name, i32>,
+    asked_in: Map<Name, i32>,
     /// By partition, the member that has not yet given it up.
-    taken: HashMap<Place, Name>,
+    taken: Map<Place, Name>,
     /// The topics that the group reads, as its last epoch knew them.
     known: BTreeMap<u32, u32>,
     stale: bool,
@@ -160,13 +166,15 @@ impl Group {
             topics: Vec::new(),
             members: BTreeMap::new(),
             joined: Vec::new(),
-            statics: HashMap::new(),
+            statics: Map::default(),
+            subscribers: BTreeMap::new(),
+            votes: [0; ASSIGNORS.len()],
             epoch: FIRST_EPOCH,
             assignment_epoch: FIRST_EPOCH,
             assigned_at: None,
-            target: HashMap::new(),
-            asked_in: HashMap::new(),
-            taken: HashMap::new(),
+            target: Map::default(),
+            asked_in: Map::default(),
+            taken: Map::default(),
             known: BTreeMap::new(),
             stale: true,
             made: false,
@@ -244,7 +252,7 @@ impl Group {
 
     /// What a member is to read in the end, sorted.
     pub fn target(&self, member: &str) -> &[Place] {
-        self.target.get(member).map_or(&[], Vec::as_slice)
+        self.target.get(member).map_or(&[], |target| target)
     }
 
     /// What members are told of how often they are to be heard of.
@@ -270,27 +278,32 @@ impl Group {
     fn take_topics(&mut self, topics: Vec<(Name, Option<u32>)>) {
         let count = |topics: &[(Name, Option<u32>)], topic: u32| topics.get(topic as usize)?.1;
         let changed = |&topic: &u32| count(&topics, topic) != count(&self.topics, topic);
-        self.stale |= self.members.values().any(|member| member.topics.iter().any(changed));
+        self.stale |= self.subscribers.keys().any(changed);
         self.topics = topics;
     }
 
     /// The topics of a subscription that are there, with their partitions.
-    fn there(&self, topics: &BTreeSet<u32>) -> BTreeMap<u32, u32> {
+    fn there<'a>(&self, topics: impl Iterator<Item = &'a u32>) -> BTreeMap<u32, u32> {
         let count = |&topic: &u32| Some((topic, self.topics.get(topic as usize)?.1?));
-        topics.iter().filter_map(count).collect()
+        topics.filter_map(count).collect()
     }
 
-    /// The topics that the group reads and that are there, but for the members left out, and with one changed.
-    fn read(&self, changed: Option<(&Name, &BTreeSet<u32>)>) -> BTreeMap<u32, u32> {
-        let mut topics = BTreeSet::new();
-        for (name, member) in &self.members {
-            if changed.is_none_or(|(other, _)| other != name) && !topics.is_superset(&member.topics) {
-                topics.extend(member.topics.iter().copied());
+    /// The topics that the group reads and that are there.
+    fn read(&self) -> BTreeMap<u32, u32> {
+        self.there(self.subscribers.keys())
+    }
+
+    /// Counts what a member subscribes to and asks for: one that comes, or one that goes.
+    fn count(&mut self, topics: &BTreeSet<u32>, assignor: Option<&str>, comes: bool) {
+        for &topic in topics {
+            let count = self.subscribers.entry(topic).or_default();
+            *count = if comes { *count + 1 } else { *count - 1 };
+            if *count == 0 {
+                self.subscribers.remove(&topic);
             }
         }
-        if let Some((_, subscribed)) = changed {
-            topics.extend(subscribed.iter().copied());
+        if let Some(place) = ASSIGNORS.iter().position(|&name| Some(name) == assignor) {
+            self.votes[place] = if comes { self.votes[place] + 1 } else { self.votes[place] - 1 };
         }
-        self.there(&topics)
     }
 }

@@ -48,7 +48,7 @@ impl Group {
 
     /// `computeNextAssignment`: revoke first, then assign what is free.
     fn next(&self, request: &Heartbeat, member: &mut Member, has_target: bool) {
-        let subscribed = self.there(&member.topics);
+        let subscribed = self.there(member.topics.iter());
         let target = if has_target { self.target(&request.member) } else { &[] };
         let target: BTreeSet<Place> = target.iter().copied().collect();
         let target: BTreeSet<Place> =
@@ -73,7 +73,7 @@ impl Group {
 
     /// `updateCurrentAssignment`: what a member no longer subscribes to is taken from it at once.
     fn drop_unsubscribed(&self, owned: Option<&[Place]>, member: &mut Member) {
-        let subscribed = self.there(&member.topics);
+        let subscribed = self.there(member.topics.iter());
         let (kept, dropped): (BTreeMap<Place, i32>, BTreeMap<Place, i32>) =
             member.assigned.iter().partition(|((topic, _), _)| subscribed.contains_key(topic));
         // Java tells by the maps' identity whether anything is new, and one without a topic always has a new one.

@@ -1,7 +1,5 @@
 //! The target assignment: what the broker's assignor makes of the group.
 
-use std::collections::BTreeMap;
-
 use super::{Group, Member};
 use crate::assignors::java_order::compare;
 use crate::assignors::java_sets::walk_names;
@@ -34,7 +32,7 @@ impl Group {
             let topics = assignment.topics[list.clone()].iter().copied();
             let mut target: Vec<_> = topics.zip(assignment.partitions[list].iter().copied()).collect();
             target.sort_unstable();
-            self.target.insert(name, target);
+            self.target.insert(name, target.into());
         }
         self.assignment_epoch = self.epoch;
         self.assigned_at = Some(at);
@@ -48,10 +46,7 @@ impl Group {
     /// copy both are in one bin, where a name that is counted down to nothing and up again comes first
     /// (`HashMap.compute`). So a member of the other opinion finds another assignor with each of its heartbeats.
     pub(super) fn preferred_assignor(&self, change: Option<(Option<&str>, Option<&str>)>) -> &str {
-        let asked = |name: &str| {
-            self.members.values().filter(|member| member.assignor.as_deref() == Some(name)).count()
-        };
-        let mut votes: Vec<(&str, usize)> = ASSIGNORS.iter().map(|&name| (name, asked(name))).collect();
+        let mut votes: Vec<(&str, usize)> = ASSIGNORS.into_iter().zip(self.votes).collect();
         votes.retain(|&(_, count)| count > 0);
         if let Some((before, now)) = change {
             if let Some((_, count)) = votes.iter_mut().find(|(name, _)| Some(*name) == before) {
@@ -72,13 +67,7 @@ impl Group {
 
     /// `SubscriptionType.HOMOGENEOUS`: whether every topic that a member names is named by all of them.
     pub(super) fn is_homogeneous(&self) -> bool {
-        let mut named: BTreeMap<u32, usize> = BTreeMap::new();
-        for member in self.members.values() {
-            for &topic in &member.topics {
-                *named.entry(topic).or_default() += 1;
-            }
-        }
-        named.values().all(|&members| members == self.members.len())
+        self.subscribers.values().all(|&members| members == self.members.len())
     }
 
     /// The member whose subscription stands for all where they are alike: for `range` the first by `group.instance.id` and

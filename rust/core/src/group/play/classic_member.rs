@@ -1,14 +1,14 @@
 //! What a consumer does in a group of the classic protocol (`ConsumerCoordinator`, `AbstractCoordinator`).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::classic::{self, Join, Phase, Request, Sender};
 use super::super::code::Code;
 use super::super::consumer::Place;
+use super::super::java_map::Name;
 use super::client::{Answer, Asked, Said};
 use super::ledger::Reader;
-use super::script::Generation;
+use super::script::{Consumer, Generation};
 use super::world::{Coordinator, Todo, World};
 use crate::Result;
 use crate::assignors::Assignor;
@@ -30,7 +30,7 @@ impl World {
                 at: self.now,
                 why: self.named(group.reason()),
                 leader: leader.filter(|_| group.phase() != Phase::Empty),
-                protocol: group.protocol().map(str::to_owned),
+                protocol: group.protocol().cloned(),
                 assignment: Vec::new(),
             });
         }
@@ -55,7 +55,7 @@ impl World {
                 client.reading.iter().copied().filter(|(topic, _)| !client.topics.contains(topic)).collect();
             self.release(reader, &gone);
         } else {
-            let all: Vec<Place> = client.reading.iter().copied().collect();
+            let all = client.reading.clone();
             self.release(reader, &all);
         }
         let client = &mut self.clients[reader as usize];
@@ -65,7 +65,7 @@ impl World {
         client.beat = u64::MAX;
         client.told_topics = Some(Arc::clone(&client.topics));
         let owned: Arc<[Place]> = client.reading.iter().copied().collect();
-        let said = |assignor: &Assignor| {
+        let said = |(name, assignor): &(Name, Assignor)| {
             let is_sticky = matches!(assignor, Assignor::Sticky | Assignor::Sticky28 | Assignor::Sticky23);
             let said = Said {
                 topics: Arc::clone(&client.topics),
@@ -73,29 +73,36 @@ impl World {
                 generation: client.generation,
                 remembers: is_sticky.then(|| client.memory.clone()),
             };
-            (assignor.name().to_owned(), said)
+            (Arc::clone(name), said)
         };
-        let number = if client.start > 1 { format!("-{}", client.start) } else { String::new() };
-        let stem = config.instance.clone().unwrap_or_else(|| self.names[reader as usize].to_string());
-        let mut new_id = config.id.clone().unwrap_or_else(|| format!("{stem}{number}").into());
-        let mut again = 2;
-        while client.id.is_empty() && self.by_id.contains_key(&new_id) {
-            new_id = format!("{stem}{number}.{again}").into();
-            again += 1;
-        }
+        let (protocols, id) = (config.assignors.iter().map(said).collect(), Arc::clone(&client.id));
         let join = Join {
-            member: Arc::clone(&client.id),
-            new_id: Arc::clone(&new_id),
+            new_id: if id.is_empty() { self.new_id(reader, &config) } else { Arc::clone(&id) },
+            member: id,
             instance: config.instance.clone(),
             session_timeout_ms: config.session_timeout_ms,
             rebalance_timeout_ms: config.max_poll_interval_ms,
-            protocols: config.assignors.iter().map(said).collect(),
+            protocols,
             requires_id: true,
             skips_assignment: true,
             reason: reason.to_owned(),
         };
-        self.by_id.insert(new_id, reader);
         self.step_classic(Request::Join(join), Some((reader, Asked::Join)));
+    }
+
+    /// The id that a client without one is given: the script's own, or a name that nobody has had yet.
+    fn new_id(&mut self, reader: Reader, config: &Consumer) -> Name {
+        let start = self.clients[reader as usize].start;
+        let number = if start > 1 { format!("-{start}") } else { String::new() };
+        let stem = config.instance.as_deref().unwrap_or(&self.names[reader as usize]);
+        let mut new_id = config.id.clone().unwrap_or_else(|| format!("{stem}{number}").into());
+        let mut again = 2;
+        while self.by_id.contains_key(&new_id) {
+            new_id = format!("{stem}{number}.{again}").into();
+            again += 1;
+        }
+        self.by_id.insert(Arc::clone(&new_id), reader);
+        new_id
     }
 
     /// Gives partitions up, with their offsets committed.
@@ -104,12 +111,26 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let commits = client.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some());
         let committed = if commits { read } else { client.committed_by(read) };
-        for place in places {
-            client.reading.remove(place);
-        }
+        client.reading.retain(|place| places.binary_search(place).is_err());
         for &place in places {
             self.ledger.release(place, reader, read, committed, self.now);
         }
+    }
+
+    /// Gives up what a client is not to read any more, and takes what it is; how many it has given up.
+    pub(super) fn read_these(&mut self, reader: Reader, mut wanted: Vec<Place>) -> usize {
+        wanted.sort_unstable();
+        let reading = &self.clients[reader as usize].reading;
+        let beyond = |these: &[Place], those: &[Place]| -> Vec<Place> {
+            these.iter().copied().filter(|place| those.binary_search(place).is_err()).collect()
+        };
+        let (revoked, added) = (beyond(reading, &wanted), beyond(&wanted, reading));
+        self.release(reader, &revoked);
+        for &place in &added {
+            self.ledger.take(place, reader, self.now);
+        }
+        self.clients[reader as usize].reading = wanted;
+        revoked.len()
     }
 
     fn sender(&self, reader: Reader) -> Sender {
@@ -189,7 +210,6 @@ impl World {
             return;
         }
         let assignment = assignment.unwrap_or_else(|| Arc::new([]));
-        let now = self.now;
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return };
         client.joining = false;
@@ -200,19 +220,12 @@ impl World {
             return;
         }
         client.memory = (Arc::clone(&assignment), client.generation);
-        let wanted: BTreeSet<Place> = assignment.iter().copied().collect();
-        let revoked: Vec<Place> = client.reading.difference(&wanted).copied().collect();
-        let added: Vec<Place> = wanted.difference(&client.reading).copied().collect();
-        self.release(reader, &revoked);
-        for &place in &added {
-            self.ledger.take(place, reader, now);
-        }
-        let client = &mut self.clients[reader as usize];
-        client.reading.extend(added);
-        if !revoked.is_empty() && is_cooperative(&config.assignors) {
+        let revoked = self.read_these(reader, assignment.to_vec());
+        let client = &self.clients[reader as usize];
+        if revoked > 0 && is_cooperative(&config.assignors) {
             // What was given up can be given to others now: a second rebalance.
-            let many = if revoked.len() == 1 { "" } else { "s" };
-            self.join_classic(reader, &format!("has given up {} partition{many}", revoked.len()));
+            let many = if revoked == 1 { "" } else { "s" };
+            self.join_classic(reader, &format!("has given up {revoked} partition{many}"));
         } else if client.rejoin {
             let reason = client.rejoins_as;
             self.join_classic(reader, reason);
@@ -349,8 +362,7 @@ impl World {
 }
 
 /// Whether a consumer of these assignors rebalances cooperatively: only where all of them can.
-fn is_cooperative(assignors: &[Assignor]) -> bool {
-    assignors
-        .iter()
-        .all(|assignor| matches!(assignor, Assignor::CooperativeSticky | Assignor::CooperativeSticky28))
+fn is_cooperative(assignors: &[(Name, Assignor)]) -> bool {
+    let can = |assignor| matches!(assignor, Assignor::CooperativeSticky | Assignor::CooperativeSticky28);
+    assignors.iter().all(|&(_, assignor)| can(assignor))
 }

@@ -66,7 +66,7 @@ impl Asked {
 #[expect(clippy::struct_excessive_bools, reason = "what a client is doing comes in any combination")]
 pub(super) struct Client {
     /// How it was started the last time.
-    pub config: Option<Box<Consumer>>,
+    pub config: Option<Arc<Consumer>>,
     pub alive: bool,
     /// When it was started.
     pub since: i64,
@@ -76,7 +76,8 @@ pub(super) struct Client {
     pub id: Name,
     pub generation: i32,
     pub topics: Arc<[u32]>,
-    pub reading: BTreeSet<Place>,
+    /// What it reads, sorted.
+    pub reading: Vec<Place>,
     /// What `sticky` remembers of its last assignment, and of which generation.
     pub memory: (Arc<[Place]>, i32),
     /// Whether a `JoinGroup` or `SyncGroup` is under way.
@@ -120,7 +121,7 @@ impl Client {
             id: "".into(),
             generation: -1,
             topics: Arc::new([]),
-            reading: BTreeSet::new(),
+            reading: Vec::new(),
             memory: (Arc::new([]), -1),
             joining: false,
             rejoin: false,
@@ -168,7 +169,9 @@ impl Client {
     /// Whether it is subscribed to what the coordinator was told of, in whatever order.
     pub(super) fn is_subscribed_as_told(&self) -> bool {
         let sorted = |topics: &[u32]| topics.iter().copied().collect::<BTreeSet<u32>>();
-        self.told_topics.as_ref().is_some_and(|told| sorted(told) == sorted(&self.topics))
+        let same =
+            |told: &Arc<[u32]>| Arc::ptr_eq(told, &self.topics) || sorted(told) == sorted(&self.topics);
+        self.told_topics.as_ref().is_some_and(same)
     }
 
     pub(super) fn is_static(&self) -> bool {

@@ -1,10 +1,9 @@
 //! What a consumer does in a group of KIP-848's protocol (`ConsumerMembershipManager`), and what it does in either.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::code::Code;
-use super::super::consumer::{self, Effect, Heartbeat, Place, Request};
+use super::super::consumer::{self, Effect, Heartbeat, Request};
 use super::client::{Answer, Asked};
 use super::ledger::Reader;
 use super::script::Generation;
@@ -49,8 +48,8 @@ impl World {
             client.sends_again = true;
             return Ok(());
         }
-        let owned: Vec<Place> = client.reading.iter().copied().collect();
-        let changed = client.told_owned.as_ref() != Some(&owned);
+        let changed = client.told_owned.as_ref() != Some(&client.reading);
+        let owned = changed.then(|| client.reading.clone());
         let subscribes = !leaves && (joins || !client.is_subscribed_as_told());
         let heartbeat = Heartbeat {
             member: Arc::clone(&client.id),
@@ -60,13 +59,13 @@ impl World {
             rebalance_timeout_ms: joins.then_some(config.max_poll_interval_ms),
             topics: subscribes.then(|| client.topics.to_vec()),
             assignor: if joins { config.remote_assignor.clone() } else { None },
-            owned: (!leaves && changed).then(|| owned.clone()),
+            owned: if leaves { None } else { owned.clone() },
         };
         if subscribes {
             client.told_topics = Some(Arc::clone(&client.topics));
         }
         if !leaves {
-            client.told_owned = Some(owned);
+            client.told_owned = owned.or_else(|| client.told_owned.take());
             client.in_flight = true;
         }
         client.sends_again = false;
@@ -163,16 +162,10 @@ impl World {
         let stalls = client.stalled_since.is_some();
         let wanted = if stalls { None } else { client.wanted.take() };
         let Some(wanted) = wanted else { return self.beat_on(reader, interval_ms) };
-        let wanted: BTreeSet<Place> = wanted.into_iter().collect();
-        let revoked: Vec<Place> = client.reading.difference(&wanted).copied().collect();
-        let added: Vec<Place> = wanted.difference(&client.reading).copied().collect();
-        self.release(reader, &revoked);
-        for &place in &added {
-            self.ledger.take(place, reader, self.now);
-        }
-        let client = &mut self.clients[reader as usize];
-        client.reading.extend(&added);
-        if revoked.is_empty() && added.is_empty() {
+        let before = client.reading.clone();
+        self.read_these(reader, wanted);
+        let client = &self.clients[reader as usize];
+        if client.reading == before {
             return self.beat_on(reader, interval_ms);
         }
         // The coordinator is told at once.
@@ -260,7 +253,7 @@ impl World {
 
     /// `close()`: a dynamic member says that it leaves, a static one does not unless it is told to.
     pub(super) fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
-        let all: Vec<Place> = self.clients[reader as usize].reading.iter().copied().collect();
+        let all = self.clients[reader as usize].reading.clone();
         self.release(reader, &all);
         let is_static = self.clients[reader as usize].is_static();
         let says_so = says_so.unwrap_or(!is_static);
@@ -297,8 +290,7 @@ impl World {
         }
         let client = &self.clients[reader as usize];
         let epoch = generation.unwrap_or(client.generation);
-        let request =
-            Request::Commit(Arc::clone(&client.id), epoch, client.reading.iter().copied().collect());
+        let request = Request::Commit(Arc::clone(&client.id), epoch, client.reading.clone());
         self.step_consumer(request, Some((reader, Asked::Commit)))
     }
 

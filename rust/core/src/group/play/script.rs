@@ -59,8 +59,8 @@ pub struct Consumer {
     pub poll_ms: i64,
     /// `metadata.max.age.ms`.
     pub metadata_max_age_ms: i64,
-    /// `partition.assignment.strategy`.
-    pub assignors: Arc<[Assignor]>,
+    /// `partition.assignment.strategy`, by the names that members say.
+    pub assignors: Arc<[(Name, Assignor)]>,
     /// `group.remote.assignor` of KIP-848's protocol.
     pub remote_assignor: Option<String>,
 }
@@ -69,7 +69,7 @@ pub struct Consumer {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A member starts, with a subscription: places in the list of topics.
-    Join(Reader, Box<Consumer>, Vec<u32>),
+    Join(Reader, Arc<Consumer>, Vec<u32>),
     /// A member is closed: whether it says so to the coordinator, or leaves that to the default of `close()`.
     Leave(Reader, Option<bool>),
     /// A member is gone without a word.
@@ -98,7 +98,7 @@ pub struct Generation {
     /// Who led; nobody with KIP-848, or where nobody is left.
     pub leader: Option<Reader>,
     /// The assignor that the members have chosen.
-    pub protocol: Option<String>,
+    pub protocol: Option<Name>,
     /// Who is to read what, in Kafka's own order.
     pub assignment: Vec<(Reader, Arc<[Place]>)>,
 }

@@ -1,9 +1,10 @@
 //! The clock of a play: what comes next, whom it concerns, and when nothing moves any more.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use super::super::Map;
 use super::super::consumer::Place;
 use super::super::java_map::Name;
 use super::super::{classic, consumer};
@@ -54,13 +55,13 @@ pub(super) struct World {
     pub generations: Vec<Generation>,
     pub failures: Vec<(i64, Reader, super::super::Code)>,
     pub commits: Vec<(i64, Reader, super::super::Code)>,
-    pub by_id: HashMap<Name, Reader>,
+    pub by_id: Map<Name, Reader>,
     messages: Option<Vec<Message>>,
     queue: BinaryHeap<Reverse<(i64, u64, Todo)>>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
     /// What was asked by whom, by the tag of the request.
-    asked: HashMap<u32, (Reader, u32, Asked)>,
+    asked: Map<u32, (Reader, u32, Asked)>,
     answers: VecDeque<(Reader, u32, Asked, Answer)>,
     /// Answers that are on their way: all take as long.
     on_the_way: VecDeque<(Reader, u32, Asked, Answer)>,
@@ -92,12 +93,12 @@ impl World {
             generations: Vec::new(),
             failures: Vec::new(),
             commits: Vec::new(),
-            by_id: HashMap::new(),
+            by_id: Map::default(),
             messages: script.keeps_messages.then(Vec::new),
             queue: BinaryHeap::new(),
             actions: script.actions.into(),
             until: script.until,
-            asked: HashMap::new(),
+            asked: Map::default(),
             answers: VecDeque::new(),
             on_the_way: VecDeque::new(),
             latency_ms: script.latency_ms,
