@@ -16,6 +16,8 @@ pub(super) struct Timers<K> {
     queue: BinaryHeap<Reverse<(Place, K)>>,
     waiting: Map<K, Waiting>,
     set: u64,
+    /// Whether the timer at the front of the queue is the next one indeed: nothing has happened to it since that was seen.
+    settled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ struct Waiting {
 
 impl<K: Ord> Default for Timers<K> {
     fn default() -> Self {
-        Self { queue: BinaryHeap::new(), waiting: Map::default(), set: 0 }
+        Self { queue: BinaryHeap::new(), waiting: Map::default(), set: 0, settled: true }
     }
 }
 
@@ -36,7 +38,11 @@ impl<K: Clone + Hash + Ord> Timers<K> {
         let fires = (at, self.set);
         self.set += 1;
         match self.waiting.get_mut(&key) {
-            Some(waiting) if waiting.queued <= fires => waiting.fires = fires,
+            Some(waiting) if waiting.queued <= fires => {
+                waiting.fires = fires;
+                let queued = waiting.queued;
+                self.disturb(queued);
+            }
             _ => {
                 self.queue.push(Reverse((fires, key.clone())));
                 self.waiting.insert(key, Waiting { fires, queued: fires });
@@ -45,7 +51,14 @@ impl<K: Clone + Hash + Ord> Timers<K> {
     }
 
     pub(super) fn cancel(&mut self, key: &K) {
-        self.waiting.remove(key);
+        if let Some(waiting) = self.waiting.remove(key) {
+            self.disturb(waiting.queued);
+        }
+    }
+
+    /// Something has become of a timer, which may be the one at the front.
+    fn disturb(&mut self, queued: Place) {
+        self.settled &= self.queue.peek().is_some_and(|Reverse((front, _))| *front != queued);
     }
 
     /// Takes all timers away.
@@ -64,12 +77,16 @@ impl<K: Clone + Hash + Ord> Timers<K> {
     pub(super) fn due(&mut self, by: i64) -> Option<(i64, K)> {
         self.next().filter(|&at| at <= by)?;
         let Reverse(((at, _), key)) = self.queue.pop()?;
+        self.settled = false;
         self.waiting.remove(&key);
         Some((at, key))
     }
 
     /// Brings a timer to the front of the queue that really is the next one.
     fn settle(&mut self) {
+        if std::mem::replace(&mut self.settled, true) {
+            return;
+        }
         while let Some(Reverse((queued, key))) = self.queue.peek() {
             match self.waiting.get_mut(key) {
                 Some(waiting) if waiting.fires == *queued => return,

@@ -255,6 +255,11 @@ impl Group {
         self.target.get(member).map_or(&[], |target| target)
     }
 
+    /// The same, to keep.
+    pub(super) fn shared_target(&self, member: &str) -> Arc<[Place]> {
+        self.target.get(member).map_or_else(|| Arc::new([]), Arc::clone)
+    }
+
     /// What members are told of how often they are to be heard of.
     pub fn heartbeat_interval_ms(&self) -> i64 {
         self.config.heartbeat_interval_ms

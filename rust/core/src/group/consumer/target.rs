@@ -32,7 +32,10 @@ impl Group {
             let topics = assignment.topics[list.clone()].iter().copied();
             let mut target: Vec<_> = topics.zip(assignment.partitions[list].iter().copied()).collect();
             target.sort_unstable();
-            self.target.insert(name, target.into());
+            // Most members keep what they have, and whoever looks at it keeps one list of it.
+            if self.target(&name) != target || !self.target.contains_key(&name) {
+                self.target.insert(name, target.into());
+            }
         }
         self.assignment_epoch = self.epoch;
         self.assigned_at = Some(at);

@@ -22,7 +22,7 @@ impl World {
         let before = group.assignment_epoch();
         let (group, effects) = group.step(consumer::Event { at: self.now, tag, request })?;
         if group.assignment_epoch() > before {
-            let target = |id: &Arc<str>| Some((*self.by_id.get(id)?, group.target(id).into()));
+            let target = |id: &Arc<str>| Some((*self.by_id.get(id)?, group.shared_target(id)));
             self.generations.push(Generation {
                 number: group.assignment_epoch(),
                 at: self.now,

@@ -44,6 +44,15 @@ impl World {
             let topics = assignment.topics[range.clone()].iter().copied();
             topics.zip(assignment.partitions[range].iter().copied()).collect()
         };
-        Ok(members.iter().enumerate().map(|(place, (id, _, _))| (Arc::clone(id), list(place))).collect())
+        // Whoever is assigned what it was before has one list of both.
+        let shared = |id: &Name, list: Arc<[Place]>| match self.by_id.get(id) {
+            Some(&reader) if self.clients[reader as usize].memory.0 == list => {
+                Arc::clone(&self.clients[reader as usize].memory.0)
+            }
+            _ => list,
+        };
+        let assigned =
+            |(place, (id, _, _)): (usize, &(Name, _, _))| (Arc::clone(id), shared(id, list(place)));
+        Ok(members.iter().enumerate().map(assigned).collect())
     }
 }
