@@ -21,7 +21,7 @@ PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loa
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
-.PHONY: sanitize fuzz help demo test slow soak spark-matrix setup wheel lint format golden bench instructions clean machine
+.PHONY: sanitize fuzz help demo test slow soak docs spark-matrix setup wheel lint format golden bench instructions clean machine
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -65,6 +65,11 @@ format: .venv/setup ## Format the sources
 	cargo fmt --all
 	$(PYTHON) -m ruff check --fix --quiet
 	$(PYTHON) -m ruff format
+
+# The variable is mkdocs-material's: without it each build begins with a notice about its successor.
+docs: .venv/setup ## Build the site of docs/ into target/site, and fail on any warning
+	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
+	@echo 'The site is target/site/index.html: a browser opens it as a file.'
 
 golden: .venv/setup ## Write the golden vectors again with the real clients and fail on a difference
 	$(PYTHON) tests/reference/generate.py --check

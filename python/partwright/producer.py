@@ -210,8 +210,8 @@ class Producer:
             The partition; None for a record without a key under the strategy `key`.
 
         Raises:
-            PartwrightError: There is no such topic; Kafka's own partitioner throws; the draws are at their
-            end.
+            PartwrightError: There is no such topic; Kafka's own partitioner throws; the draws are at
+                their end.
         """
         self._refuse_closed()
         data = self._key_bytes(key)
@@ -287,8 +287,8 @@ class Producer:
         Args:
             topic: The topic.
             produced: How many bytes.
-            enable_switch: Whether another partition may be sticky after `batch.size`; after twice as much it
-            is anyway.
+            enable_switch: Whether another partition may be sticky after `batch.size`; after twice as much
+                it is anyway.
 
         Returns:
             The partition that they went to.

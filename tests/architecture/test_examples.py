@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Their examples are `>>>` sessions that need no Spark and no broker.
 SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(encoding="utf-8")]
 MODULES = [

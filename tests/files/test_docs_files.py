@@ -1,9 +1,10 @@
-"""The console sessions of docs on files run, one after the other, and print what the document says they print."""
+"""The console sessions of docs/ run, one after the other, and print what their document says they print."""
 
 from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -29,17 +30,26 @@ DOCUMENTS = {
     "coordinator": "offsets.md",
     "group": "group.md",
 }
-OTHERS = ("contract.md", "point-reads.md", "rebalancing.md", "eager-cooperative.md", "static-membership.md")
-DOCUMENTS_WITH_SESSIONS = sorted({*DOCUMENTS.values(), *OTHERS})
+# test_docs_clients.py has the one, and the broker's own tests the other.
+ELSEWHERE = {"broker.md", "clients.md"}
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s")
+TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
 TOPIC = "127.0.0.1:9092"
+BROKER = "partwright broker start --port 9092"
+PAGES = {
+    page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))
+}
+# They start a Kafka of their own; the others' topic is the tutorial's.
+WITH_A_BROKER = [page for page, text in PAGES.items() if BROKER in text and page not in ELSEWHERE]
+DOCUMENTS_WITH_SESSIONS = [
+    page for page, text in PAGES.items() if "```console" in text and page not in {*ELSEWHERE, *WITH_A_BROKER}
+]
 
 
 def examples(document: str) -> list[tuple[str, str]]:
     """Each command with what it prints."""
     found = []
-    for session in SESSION.findall((DOCS / document).read_text(encoding="utf-8")):
+    for session in SESSION.findall(PAGES[document]):
         for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
             command, _, printed = part.partition("\n")
             found.append((command, printed))
@@ -48,21 +58,22 @@ def examples(document: str) -> list[tuple[str, str]]:
 
 def steady(text: str) -> list[str]:
     """Without what differs from run to run, and without the blanks with which tables are filled."""
-    return [TIMES.sub("in # s", line).rstrip() for line in text.strip().splitlines()]
+    return [TIMES.sub("#", line).rstrip() for line in text.strip().splitlines()]
 
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[[str], str]:
     """Runs a line in a shell that knows the command, in a folder with the document's file."""
     (tmp_path / "bin").mkdir()
-    for name in ("partwright", "pytest"):
+    for name, module in {"partwright": "-m partwright", "pytest": "-m pytest", "python": ""}.items():
         program = tmp_path / "bin" / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {name} "$@"\n', encoding="utf-8")
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
     environment = {
         **os.environ,
         "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "LC_ALL": "C.UTF-8",
+        "PARTWRIGHT_STATE": str(tmp_path / "state"),
         # As an installed wheel has it.
         "PYTEST_ADDOPTS": "-p partwright.pytest_plugin",
     }
@@ -81,16 +92,48 @@ def shell(tmp_path: Path) -> Callable[[str], str]:
     return run
 
 
+def test_each_document_with_sessions_is_executed() -> None:
+    assert set(DOCUMENTS.values()) <= set(DOCUMENTS_WITH_SESSIONS)
+    assert {"tutorial.md", "how-to/spark-without-a-jar.md"} == set(WITH_A_BROKER)
+    assert sum(page.startswith("how-to/") for page in [*DOCUMENTS_WITH_SESSIONS, *WITH_A_BROKER]) == 10
+    assert all("```console" in PAGES[page] for page in ELSEWHERE)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS_WITH_SESSIONS)
 def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], str], tmp_path: Path) -> None:
     told = [(command, printed) for command, printed in examples(document) if TOPIC not in command]
-    assert len(told) > 1
+    assert told
+    play(told, shell, tmp_path)
+
+
+def play(told: list[tuple[str, str]], shell: Callable[[str], str], folder: Path) -> None:
+    """Run commands that must print what they are told to; a file that is shown, and is not there, is written."""
     for command, printed in told:
         if command.startswith("cat "):
-            file = tmp_path / command.removeprefix("cat ")
+            file = folder / command.removeprefix("cat ")
             if not file.exists():
                 file.write_text(printed, encoding="utf-8")
         assert steady(shell(command)) == steady(printed), command
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.parametrize("document", WITH_A_BROKER)
+def test_the_sessions_with_a_broker_print_what_they_say(
+    document: str, shell: Callable[[str], str], tmp_path: Path
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    told = [
+        (command.replace("9092", port), printed.replace("9092", port))
+        for command, printed in examples(document)
+    ]
+    try:
+        play(told, shell, tmp_path)
+    finally:
+        shell("partwright broker stop")
 
 
 @pytest.mark.slow
@@ -115,7 +158,7 @@ def test_the_sessions_with_a_topic_print_what_they_say(shell: Callable[[str], st
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_document_names_every_option(name: str, shell: Callable[[str], str]) -> None:
-    text = (DOCS / DOCUMENTS[name]).read_text(encoding="utf-8")
+    text = PAGES[DOCUMENTS[name]]
     options = set(re.findall(r"^ +(?:-n, )?(--[a-z-]+)", shell(f"partwright {name} --help"), re.MULTILINE))
     assert options
     for option in options - {"--help", "--partitions"}:

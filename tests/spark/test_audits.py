@@ -271,7 +271,7 @@ def test_tables_without_a_key(rows: int, table: Table) -> None:
         ("small n", "a record is in partition 11, which a topic of 5 partitions has not: check -n"),
         ("text", "the column of partitions is string, and they are whole numbers: cast it to int or bigint"),
         ("time", "the column of timestamps is string: cast it to timestamp, or give milliseconds as bigint"),
-        ("absent", "there is no column 'nowhere'; the columns are key, partition, offset, timestamp, size"),
+        ("absent", "there is no column 'nowhere' for partition; the columns are key, partition, offset"),
         ("key", "the key column 'size' is int: int32 has no key bytes of its own"),
         ("small from", "rows are in 5, which is no partition of 5: they are whole numbers from 0 to 4"),
         ("same", "12 partitions are as many as 12: nothing would move"),

@@ -179,7 +179,7 @@ def test_what_a_job_finds_is_one_sentence_with_the_group(table: Table) -> None:
     ("rows", "topics", "order_by", "assignor", "sentence"),
     [
         ({}, {"t": -1}, "member", "range", "topics: 't' has -1 partitions, not 0 to 2147483647"),
-        ({}, {"t": 1}, "joined", "range", "there is no column 'joined'; the columns are group, member, topics"),
+        ({}, {"t": 1}, "joined", "range", "there is no column 'joined' for order_by; the columns are group, member"),
         ({}, {"t": 1}, [], "range", "order_by is empty: name the columns by which a group's members are ordered"),
         ({}, {"t": 1}, None, "range", "order_by must be a column's name or a Column, not None"),
         ({}, {"t": 1}, "member", "stiky", 'there is no assignor "stiky"; known: '),

@@ -121,9 +121,9 @@ def test_a_stream_is_placed_but_not_laid_out(spark: SparkSession) -> None:
     ("arguments", "sentence"),
     [
         ({"n": 0}, "the number of partitions must be from 1 to 2147483647, not 0"),
-        ({"key": "nowhere"}, "there is no column 'nowhere'; the columns are user, ts"),
-        ({"order_by": "time"}, "there is no column 'time'; the columns are user, ts"),
-        ({"order_by": ["ts", "time"]}, "there is no column 'time'; the columns are user, ts"),
+        ({"key": "nowhere"}, "there is no column 'nowhere' for key; the columns are user, ts"),
+        ({"order_by": "time"}, "there is no column 'time' for order_by; the columns are user, ts"),
+        ({"order_by": ["ts", "time"]}, "there is no column 'time' for order_by; the columns are user, ts"),
         ({"order_by": 7}, "order_by must be a column's name or a Column, not 7"),
         ({"order_by": []}, "order_by is empty: name the columns that each task is sorted by"),
         ({"key": "ts"}, "the key column 'ts' is bigint: int64 has no key bytes of its own"),
@@ -171,7 +171,7 @@ def test_keys_of_two_types_are_refused(orders: DataFrame) -> None:
     assert str(refused.value) == (
         "keys of two types do not meet: 'user' is string in the first table and bigint in the second"
     )
-    with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user'; the columns are ts$"):
+    with pytest.raises(pw.PartwrightError, match=r"^there is no column 'user' for key; the columns are ts$"):
         pws.copartition(orders, orders.select("ts"), key="user")
     with pytest.raises(pw.KeyTypeError, match=r"^the key column 'user' is bigint"):
         pws.copartition(numbers, numbers, key="user")

@@ -61,7 +61,7 @@ def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"key": "tail"}, "there is no column 'tail'; the columns are id, number, plane.tail"),
+        ({"key": "tail"}, "there is no column 'tail' for key; the columns are id, number, plane.tail"),
         (
             {"key": "plane.tail"},
             "'plane.tail' is a path into a struct to Spark: write a column of this name in backquotes, '`plane.tail`'",

@@ -46,14 +46,14 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
         PartwrightError: There is no column of this name.
     """
     if isinstance(col, str) and _is_plain(col) and not _has_column(df, col):
-        raise PartwrightError(_absent(col, df))
+        raise PartwrightError(_absent(col, df, name))
     try:
         return df.select(as_column(col, name)).schema[0].dataType
     except AnalysisException as error:
         if not isinstance(col, str):
             raise  # Spark's own words are about the user's own expression.
         if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
-            raise PartwrightError(_absent(col, df)) from None
+            raise PartwrightError(_absent(col, df, name)) from None
         reason = str(error).splitlines()[0]
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
 
@@ -98,8 +98,8 @@ def _has_column(df: DataFrame, name: str) -> bool:
     return name.lower() in (column.lower() for column in df.columns)
 
 
-def _absent(name: str, df: DataFrame) -> str:
-    if name in df.columns:
-        quoted = name.replace("`", "``")
-        return f"{name!r} is a path into a struct to Spark: write a column of this name in backquotes, '`{quoted}`'"
-    return f"there is no column {name!r}; the columns are {', '.join(df.columns)}"
+def _absent(col: str, df: DataFrame, name: str) -> str:
+    if col in df.columns:
+        quoted = col.replace("`", "``")
+        return f"{col!r} is a path into a struct to Spark: write a column of this name in backquotes, '`{quoted}`'"
+    return f"there is no column {col!r} for {name}; the columns are {', '.join(df.columns)}"

@@ -1,0 +1,72 @@
+"""The site of docs/: each page is in its menu, it builds without a warning, and its pages fetch nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+FETCHED = re.compile(
+    r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?(?:https?:)?//[^\"' >]+", re.IGNORECASE
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT,
+        # Nothing is fetched where nothing can be.
+        env={
+            **os.environ,
+            "NO_MKDOCS_2_WARNING": "1",
+            "https_proxy": "http://127.0.0.1:9",
+            "http_proxy": "http://127.0.0.1:9",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    return folder
+
+
+def test_each_page_is_in_the_menu_once() -> None:
+    menu = re.findall(
+        r"^ +- (?:[\w ]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(menu) == PAGES
+    assert len(PAGES) > 40
+
+
+def test_no_page_fetches_anything(site: Path) -> None:
+    built = sorted(site.rglob("*.html"))
+    assert len(built) > len(PAGES)
+    for page in built:
+        assert not FETCHED.findall(page.read_text(encoding="utf-8")), page
+    for sheet in site.rglob("*.css"):
+        assert not re.findall(r"url\([\"']?(?:https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+    assert FETCHED.findall('<script src="https://unpkg.com/iframe-worker/shim">')
+
+
+def test_the_pages_are_what_they_were_written_as(site: Path) -> None:
+    """Markdown that was not understood stands in the page as it is: fences, tables, links, quoted sessions."""
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+        prose = re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL)
+        assert not re.findall(r"```|\| --- |\]\([\w./#-]+\)|<blockquote>|&gt;&gt;&gt; ", prose), page
+
+
+def test_search_finds_the_pages(site: Path) -> None:
+    index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
+    assert index.startswith("var __index = {")
+    assert all(f'"location":"{page.removesuffix(".md")}.html' in index for page in PAGES)

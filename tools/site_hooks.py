@@ -1,0 +1,56 @@
+"""What the site's builder asks: links to files that the site has not, and sessions of Python in pages and docstrings.
+
+mkdocs calls `on_page_markdown`, and griffe, which reads the sources for the reference, the class `Sessions`.
+"""
+
+# ruff: noqa: INP001
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import griffe
+
+if TYPE_CHECKING:
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+OUTWARD = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]*)(?:#[^)]*)?\)")
+SESSION = re.compile(r"^>>> .*(?:\n.+)*(?:\n\n>>> .*(?:\n.+)*)*", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
+    """A page as the site shows it; on GitHub it is read as it stands.
+
+    Args:
+        markdown: The page's text.
+        page: The page.
+
+    Returns:
+        The text, where links that leave docs/ are the paths of the repository's files instead, for which the site
+        has no address, and where Python's sessions are marked as such.
+    """
+    folder = (DOCS / page.file.src_uri).parent
+    parts = FENCED.split(markdown)
+    parts[::2] = [OUTWARD.sub(lambda link: _inside(link, folder), part) for part in parts[::2]]
+    return "".join(parts).replace("```python\n>>> ", "```pycon\n>>> ")
+
+
+def _inside(link: re.Match[str], folder: Path) -> str:
+    target = (folder / link[2]).resolve()
+    if target.is_relative_to(DOCS):
+        return link[0]
+    path = f"`{target.relative_to(ROOT)}`"
+    return path if link[1].strip("`") in path else f"{link[1]} ({path})"
+
+
+class Sessions(griffe.Extension):
+    """Fences the sessions at a docstring's margin, which Markdown takes for quotations."""
+
+    def on_object(self, *, obj: griffe.Object, **_: object) -> None:
+        """Change an object's docstring, if it has one."""
+        if obj.docstring:
+            obj.docstring.value = SESSION.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
