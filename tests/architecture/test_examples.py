@@ -140,3 +140,17 @@ def test_the_differences_from_kafka_have_tests_that_are_there() -> None:
         for name, example in names:
             assert f"def {name}(" in code, name
             assert not example or f'"{example}"' in examples, example
+
+
+def test_a_run_asks_as_many_random_questions_as_is_told() -> None:
+    text = (ROOT / "docs" / "exactness.md").read_text(encoding="utf-8")
+    table = text.partition("<!-- random -->\n")[2].partition("<!-- /random -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+    assert len(rows) > 5
+    test = ""
+    for *_, number, link in rows:
+        if link != "the same file":
+            (path,) = re.findall(r"\(\.\./(tests/[^)]+)\)", link)
+            test = (ROOT / path).read_text(encoding="utf-8")
+        count = int(number.split()[0].replace(",", ""))
+        assert re.search(rf"^[A-Z_]+ = {count:_}$|^[A-Z_]+ = {count}$", test, re.MULTILINE), (link, number)
