@@ -96,6 +96,11 @@ def test_each_document_with_sessions_is_executed() -> None:
     assert set(DOCUMENTS.values()) <= set(DOCUMENTS_WITH_SESSIONS)
     assert {"tutorial.md", "how-to/spark-without-a-jar.md"} == set(WITH_A_BROKER)
     assert sum(page.startswith("how-to/") for page in [*DOCUMENTS_WITH_SESSIONS, *WITH_A_BROKER]) == 10
+    assert [
+        page
+        for page, text in PAGES.items()
+        if page.startswith("how-to/") and "\n$ " not in text and ">>>" not in text
+    ] == ["how-to/index.md"]
     assert all("```console" in PAGES[page] for page in ELSEWHERE)
 
 

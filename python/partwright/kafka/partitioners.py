@@ -5,7 +5,7 @@ strategy.  Python's producers are made to agree with another client's like this:
 
     KafkaProducer(partitioner=KafkaPythonPartitioner("librdkafka"))       # kafka-python 3
     KafkaProducer(partitioner=KafkaPythonPartitioner("java", strategy="sticky"))
-    AIOKafkaProducer(partitioner=CallablePartitioner("librdkafka"))       # aiokafka, kafka-python 2
+    AIOKafkaProducer(partitioner=CallablePartitioner("librdkafka"))       # kafka-python 2, aiokafka
     place = ConfluentPartitioner(producer, "java")                        # confluent-kafka
     producer.produce("orders", key=key, value=value, partition=place("orders", key))
 """
