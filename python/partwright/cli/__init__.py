@@ -126,8 +126,10 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _refuse(sentence: str) -> int:
+    # Help is click's answer to a group without a command, and no sentence.
+    said = sentence if sentence.startswith("Usage: ") else f"partwright: {sentence}"
     try:
-        print(f"partwright: {sentence}", file=sys.stderr, flush=True)  # noqa: T201
+        print(said, file=sys.stderr, flush=True)  # noqa: T201
     except OSError:
         _give_up(sys.stderr)
     return 2

@@ -140,4 +140,5 @@ def print_settings(console: Console, names: Iterable[str]) -> None:
     if lines:
         console.print("To put every key where java puts it:")
         for line in lines:
-            console.print(escape(line))
+            # To be copied as it is, however narrow the terminal.
+            console.print(escape(line), soft_wrap=True)

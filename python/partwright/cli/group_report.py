@@ -71,12 +71,13 @@ def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
     """Lives side by side, for people."""
     console = stdout_console()
     table = right_table()
-    table.add_column("protocol")
+    # In a narrow terminal a name is broken, and not cut.
+    table.add_column("protocol", overflow="fold")
     table.add_column("members")
     columns = ["generations", "moved", "unread, s", "longest, s", "not read", "read twice"]
     has_records = any(timeline.cost.not_read for timeline in timelines.values())
     for name in columns if has_records else columns[:4]:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     for (name, static), timeline in timelines.items():
         cost = timeline.cost
         cells = [

@@ -34,7 +34,8 @@ def right_table(*columns: str) -> Table:
     """A table of numbers."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
-        table.add_column(name, justify="right")
+        # In a narrow terminal what does not fit is broken, and not cut.
+        table.add_column(name, justify="right", overflow="fold")
     return table
 
 

@@ -220,7 +220,8 @@ def _print_notes(console: Console, found: list[Placement], n: int) -> None:
         console.print("To put every key where java puts it:", style="bold")
     for setting, those in settings.items():
         whose = those[0] if len(those) == 1 else those[0].split(":")[0]
-        console.print(Text(f"  {whose}: {setting}"))
+        # To be copied as it is, however narrow the terminal.
+        console.print(Text(f"  {whose}: {setting}"), soft_wrap=True)
 
 
 def _print_steps(console: Console, found: list[Placement], n: int) -> None:
