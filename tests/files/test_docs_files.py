@@ -32,6 +32,7 @@ DOCUMENTS = {
 }
 # test_docs_clients.py has the one, and the broker's own tests the other.
 ELSEWHERE = {"broker.md", "clients.md"}
+TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
 TOPIC = "127.0.0.1:9092"
@@ -108,7 +109,14 @@ def test_each_document_with_sessions_is_executed() -> None:
 def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], str], tmp_path: Path) -> None:
     told = [(command, printed) for command, printed in examples(document) if TOPIC not in command]
     assert told
+    save(document, tmp_path)
     play(told, shell, tmp_path)
+
+
+def save(document: str, folder: Path, port: str = "9092") -> None:
+    """Write the files that a page has its reader save."""
+    for name, text in TITLED.findall(PAGES[document]):
+        (folder / name).write_text(text.replace("9092", port), encoding="utf-8")
 
 
 def play(told: list[tuple[str, str]], shell: Callable[[str], str], folder: Path) -> None:
@@ -135,6 +143,7 @@ def test_the_sessions_with_a_broker_print_what_they_say(
         (command.replace("9092", port), printed.replace("9092", port))
         for command, printed in examples(document)
     ]
+    save(document, tmp_path, port)
     try:
         play(told, shell, tmp_path)
     finally:

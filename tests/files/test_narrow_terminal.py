@@ -69,6 +69,7 @@ def test_assignors_side_by_side_have_their_whole_names(tmp_path: Path) -> None:
     printed = terminal("assign", str(group), "--compare")
     assert "…" not in printed
     assert " server-uniform " in printed
+    assert printed.startswith("2 members, 1 topic, 12 partitions\n")
 
 
 def test_a_group_without_a_command_is_answered_with_its_help() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from partwright.cli.tables import right_table, stdout_console
+from partwright.group.timeline import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,8 @@ def print_comparison(found: Sequence[Compared], topics: Mapping[str, int], membe
     """Print what each assignor makes of a group."""
     console = stdout_console(_WIDTH)
     partitions = sum(topics.values())
-    console.print(f"{len(members):,} members, {len(topics):,} topics, {partitions:,} partitions")
+    sizes = ((len(members), "member"), (len(topics), "topic"), (partitions, "partition"))
+    console.print(", ".join(counted(*size) for size in sizes))
     console.print()
     has_racks = any(each.in_rack_share is not None for each in found)
     rack = ("in rack",) if has_racks else ()
