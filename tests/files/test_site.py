@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -64,6 +65,23 @@ def test_the_pages_are_what_they_were_written_as(site: Path) -> None:
         text = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
         prose = re.sub(r"<(pre|code)\b.*?</\1>", "", text, flags=re.DOTALL)
         assert not re.findall(r"```|\| --- |\n- |\]\([\w./#-]+\)|<blockquote>|&gt;&gt;&gt; ", prose), page
+
+
+def test_the_reference_has_each_public_name(site: Path) -> None:
+    built = "".join(page.read_text(encoding="utf-8") for page in sorted((site / "reference").glob("*.html")))
+    shown = set(re.findall(r'id="(partwright[\w.]*)"', built))
+    names = {id_.rpartition(".")[2] for id_ in shown}
+    for module in ("", ".batching", ".cluster", ".group", ".kafka", ".spark"):
+        source = (ROOT / "python" / "partwright" / Path(*module.split(".")) / "__init__.py").read_text(
+            encoding="utf-8"
+        )
+        (listed,) = re.findall(r"^__all__ = (\[.*?\])$", source, re.MULTILINE | re.DOTALL)
+        public = ast.literal_eval(listed)
+        assert public
+        for name in public:
+            full = f"partwright{module}.{name}"
+            # A function that its module is named after stands under the module's path.
+            assert {full, f"{full}.{name}"} & shown or (not module and name in names), full
 
 
 def test_search_finds_the_pages(site: Path) -> None:
