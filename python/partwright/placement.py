@@ -292,6 +292,29 @@ class Placement:
         self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
         self.outside = None
 
+    def misplaced_by(self) -> list[dict[str, int]]:
+        """From which partitions to which the misplaced records belong, the most first: `partition`, `expected`, `rows`.
+
+        Those that are in a partition from 0 to n-1 alone, and of very many pairs of partitions those with the most
+        records; estimated where there were too many keys to look at all.
+        """
+        if not self.misplaced:
+            return []
+        pairs = self._seen.whole()
+        pairs = pairs.filter(pc.is_valid(pairs["partition"]))
+        expected = partition_for_key(pairs["key"], self.n, self.client).cast(pa.int64())
+        elsewhere = pc.fill_null(pc.not_equal(pairs["partition"], expected), FALSE)
+        by_pair = (
+            pairs.append_column("expected", expected)
+            .filter(elsewhere)
+            .group_by(["partition", "expected"], use_threads=False)
+            .aggregate([("rows", "sum")])
+            .rename_columns(["partition", "expected", "rows"])
+        )
+        order = [("rows", "descending"), ("partition", "ascending"), ("expected", "ascending")]
+        found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """What was found, as JSON has it."""
         keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._heaviest()
@@ -321,6 +344,7 @@ class Placement:
             ],
             "keys_estimated": self._seen.is_sampled,
             "salted": [asdict(each) for each in self.salted()],
+            "misplaced_by": self.misplaced_by(),
             "examples": [example.to_dict() for example in self.examples],
             "note": self.note,
             "broken": self.broken,

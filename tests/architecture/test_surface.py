@@ -14,6 +14,7 @@ import pytest
 
 import partwright as pw
 from partwright import _core
+from partwright import report as pw_report
 from partwright.cluster import Broker, Partition
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,7 @@ PUBLIC = [
     "partwright.group",
     "partwright.hashing",
     "partwright.kafka",
+    "partwright.report",
     "partwright.spark",
 ]
 
@@ -289,6 +291,17 @@ def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
         pw.batching.Tuning.plot: "(self, file)",
         pw.batching.replay: "(scenario)",
         pw.batching.Simulation: "(records, batches, requests, switches, summary)",
+    }
+    assert {function: plain(function) for function in promised} == promised
+
+
+def test_the_signatures_of_reports_are_those_that_are_promised() -> None:
+    """An answer's page, as text and as a file."""
+    promised = {
+        pw_report.page: "(answer, *, asked=None, **more)",
+        pw_report.write: "(answer, file, *, asked=None, **more)",
+        pw_report.check: "(file)",
+        pw_report.Asked: "(command, source=None, settings=<factory>)",
     }
     assert {function: plain(function) for function in promised} == promised
 

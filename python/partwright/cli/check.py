@@ -13,6 +13,8 @@ from partwright.cli.options import (
     json_option,
     key_type_option,
     named_topic,
+    report_option,
+    save_report,
     share,
     topic_key_type,
 )
@@ -20,6 +22,8 @@ from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from partwright.placement import Placement
 
 __all__ = ["command"]
@@ -75,6 +79,7 @@ __all__ = ["command"]
     help="How many of the records that are not where they belong are shown.",
 )
 @json_option
+@report_option
 def command(
     file: str,
     key: str | None,
@@ -86,6 +91,7 @@ def command(
     min_used: float | None,
     show: int,
     as_json: bool,
+    report: Path | None,
 ) -> int:
     """Check that each record is in the partition that a client's producer gives it.
 
@@ -108,7 +114,7 @@ def command(
       partwright check placed.csv --key customer -n 12 --partition partition
       partwright check kafka://127.0.0.1:9092/orders --client librdkafka
       partwright check ids.parquet --key id --key-type java:long -n 48 --json
-      partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90%
+      partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90% --report check.html
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     options = {"show": show, "max_share": max_share, "min_used": min_used}
     if is_topic(file):
@@ -117,6 +123,7 @@ def command(
     else:
         found = _check_file(file, key, partitions, partition, client, key_type, options)
         is_checked = partition is not None
+    save_report(report, found, file, is_checked=is_checked)
     if as_json:
         click.echo(json.dumps(found.to_dict()))
     else:

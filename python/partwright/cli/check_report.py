@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from partwright.cli.tables import bar, heaviest_keys, right_table, stdout_console
+from partwright.cli.tables import bar, heaviest_keys, print_verdicts, right_table, stdout_console
+from partwright.report.verdicts import contract, places, skew
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +20,6 @@ __all__ = ["print_report"]
 # Of more partitions than this the largest alone are shown.
 _SHOWN = 48
 _HEAVY = 5
-# Below this, an uneven spread of keys is not put down to chance.
-_UNLIKELY = 0.01
 
 
 def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
@@ -48,21 +47,8 @@ def print_report(found: Placement, source: str, *, is_checked: bool) -> None:
     _print_salted(console, found)
     if found.note:
         console.print(found.note)
-    _print_skew(console, found)
-    undetermined = f"; undetermined: {found.undetermined:,}" if found.undetermined else ""
-    client = escape(found.client)
-    if not is_checked and found.has_contract:
-        console.print(f"places are not checked, for no --partition was given{undetermined}")
-    elif not is_checked:
-        console.print(f"[yellow]not checked[/]: no --partition was given{undetermined}")
-    elif not found.misplaced:
-        console.print(
-            f"[green]✓[/] checked {found.rows:,} rows: all are where {client} puts them{undetermined}"
-        )
-    else:
-        console.print(
-            f"[red]✗[/] checked {found.rows:,} rows: {found.misplaced:,} misplaced, by client {client}{undetermined}"
-        )
+    print_verdicts(console, *skew(found), *contract(found), places(found, is_checked=is_checked))
+    if is_checked and found.misplaced:
         for example in found.examples:
             console.print(f"  {escape(str(example))}")
         console.print("partwright fingerprint says which client put them there.")
@@ -75,27 +61,6 @@ def _print_salted(console: Console, found: Placement) -> None:
         what = "the heaviest key" if salted[0].keys == 1 else f"the {salted[0].keys} heaviest keys"
         shares = ", ".join(f"{each.ways} ways {each.largest_share:.1%}" for each in salted)
         console.print(f"with {what} salted, the largest partition would have: {shares}")
-
-
-def _print_skew(console: Console, found: Placement) -> None:
-    """How uneven it is, and whether chance or heavy keys make it so."""
-    skew = found.skew
-    words = f"the largest partition has {skew.largest_over_mean:.2f} times an even one's rows"
-    if skew.expected_used is not None and found.rows > found.null_keys:
-        words += f"; so many keys use {skew.expected_used:,.1f} partitions by chance"
-    console.print(words)
-    if skew.p_value is not None:
-        spread = (
-            "as evenly as chance has it" if skew.p_value >= _UNLIKELY else "more unevenly than chance has it"
-        )
-        console.print(
-            f"the keys, each counted once, are spread {spread}: chi-square {skew.chi_square:,.1f} with {found.n - 1:,} "
-            f"degrees of freedom, p = {skew.p_value:.2g}"
-        )
-    for sentence in found.broken:
-        console.print(f"[red]✗[/] {escape(sentence)}")
-    if found.has_contract and not found.broken:
-        console.print("[green]✓[/] the shares keep the contract")
 
 
 def _partitions(parts: list[dict[str, int | None]], found: Placement) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,6 +11,7 @@ from partwright.skew import read_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
 __all__ = [
     "column_name",
@@ -19,6 +20,8 @@ __all__ = [
     "key_type_option",
     "key_values",
     "named_topic",
+    "report_option",
+    "save_report",
     "share",
     "topic_key_type",
 ]
@@ -29,6 +32,78 @@ key_type_option = click.option(
     help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+
+
+def report_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:
+    """Where a report is written to, before anything that takes long begins.
+
+    Raises:
+        PartwrightError: None can be written there.
+        MissingExtraError: What makes reports is missing.
+    """
+    del ctx, option
+    if given is None:
+        return None
+    # Imported here alone: --help is there at once.
+    from partwright.report import check  # noqa: PLC0415
+
+    return check(given)
+
+
+report_option = click.option(
+    "--report",
+    "report",
+    callback=report_path,
+    metavar="FILE",
+    help="Write the answer as a page, too: a .html file with plots and numbers that needs no network.",
+)
+
+
+def save_report(report: Path | None, answer: Any, source: str | None, **more: Any) -> None:  # noqa: ANN401
+    """Write the page of an answer, if one was asked for, and say at the command's end where it is.
+
+    Args:
+        report: The page; None for none.
+        answer: The answer.
+        source: What was read.
+        more: See `partwright.report.page`.
+    """
+    if report is None:
+        return
+    from partwright.report import Asked, write  # noqa: PLC0415 - --help is there at once
+
+    ctx = click.get_current_context()
+    path = write(answer, report, asked=Asked(str(ctx.info_name), source, _settings(ctx)), **more)
+    # What is printed meanwhile may break off, as by `head`; the page is there all the same.
+    ctx.call_on_close(lambda: click.echo(f"report: {path}", err=True))
+
+
+# What a page does not repeat of settings: it is passed on to others.
+_SECRETS = ("password", "secret", "token", "jaas", "credential", "ssl.key", "keystore.key", "basic.auth")
+
+
+def _settings(ctx: click.Context) -> dict[str, str]:
+    """What was said on the command line, by option."""
+    found = {}
+    for option in ctx.command.params:
+        told = ctx.get_parameter_source(option.name or "")
+        value = ctx.params.get(option.name or "")
+        if not isinstance(option, click.Option) or option.name == "report":
+            continue
+        if told is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        name = option.opts[-1] if value is not False else option.secondary_opts[-1]
+        if isinstance(value, bool):
+            found[name] = "yes"
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            found[name] = ", ".join(_masked(str(each)) for each in values)
+    return found
+
+
+def _masked(text: str) -> str:
+    name, equals, _ = text.partition("=")
+    return f"{name}=..." if equals and any(each in name.lower() for each in _SECRETS) else text
 
 
 def column_name(ctx: click.Context, option: click.Parameter, given: str | None) -> str | None:

@@ -10,10 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["bar", "heaviest_keys", "right_table", "stdout_console"]
+    from partwright.report.figure import Verdict
+
+__all__ = ["bar", "heaviest_keys", "print_verdicts", "right_table", "stdout_console"]
 
 _BAR = 16
 _WIDTH = 160
@@ -41,7 +45,23 @@ def right_table(*columns: str) -> Table:
 
 def bar(count: float, largest: float) -> str:
     """A bar as long as a count's part of the largest one."""
-    return f"[cyan]{'█' * round(_BAR * count / (largest or 1))}[/]"
+    return f"[{TERMINAL[ACCENT]}]{'█' * round(_BAR * count / (largest or 1))}[/]"
+
+
+_STYLES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS]}
+
+
+def print_verdicts(console: Console, *verdicts: Verdict) -> None:
+    """Sentences of an answer, their marks coloured; what nobody looked at is coloured up to its colon."""
+    for verdict in verdicts:
+        mark, text = escape(verdict.mark.strip()), escape(verdict.text)
+        if mark:
+            console.print(f"[{_STYLES[verdict.state]}]{mark}[/] {text}")
+        elif verdict.state == "open" and ": " in text:
+            first, rest = text.split(": ", 1)
+            console.print(f"[{TERMINAL[OPEN]}]{first}[/]: {rest}")
+        else:
+            console.print(text)
 
 
 def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str) -> Table:

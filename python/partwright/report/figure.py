@@ -1,0 +1,114 @@
+"""A figure: what is drawn, the one sentence that says what is seen, and the numbers as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from partwright.report.words import bytes_, number, share, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["TABLED", "Column", "Document", "Figure", "Verdict", "bounded"]
+
+TABLED = 200
+"""So many rows a table has at most."""
+
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "text": shown,
+    "number": number,
+    "share": share,
+    "bytes": bytes_,
+}
+
+
+class Column(NamedTuple):
+    """A column of a figure's table.
+
+    Attributes:
+        field: Its name in the rows.
+        title: Its heading, with the unit where there is one.
+        kind: How its values are written: text, number, share or bytes.
+    """
+
+    field: str
+    title: str
+    kind: str = "number"
+
+    def written(self, row: Mapping[str, Any]) -> str:
+        """A row's value, for people."""
+        value = row.get(self.field)
+        return "" if value is None else _FORMATS[self.kind](value)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot with its words and its numbers; nothing in it knows how it is shown.
+
+    Attributes:
+        id: Its name in the page, lower case.
+        title: Its heading.
+        sentence: What is seen, in one sentence with its numbers.
+        spec: The Vega-Lite specification, its data inline; None where there is nothing to draw. The layer that has a
+            mark for each datum is named main.
+        columns: The table's.
+        rows: The table's.
+        left: How many rows the table lacks, which are in the JSON.
+        marks: How many marks the layer main has.
+        hint: What can be done with the plot; None where it is but looked at.
+    """
+
+    id: str
+    title: str
+    sentence: str
+    spec: dict[str, Any] | None
+    columns: tuple[Column, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    left: int = 0
+    marks: int = 0
+    hint: str | None = None
+
+
+class Verdict(NamedTuple):
+    """A sentence of an answer.
+
+    Attributes:
+        state: holds, fails, open where nobody looked, or said where it is no question.
+        text: The sentence.
+    """
+
+    state: str
+    text: str
+
+    @property
+    def mark(self) -> str:
+        """What stands before it."""
+        return {"holds": "✓ ", "fails": "✗ "}.get(self.state, "")
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a page is made of.
+
+    Attributes:
+        title: What the page is about.
+        verdicts: The answer in words, the most important first.
+        figures: Its figures.
+        answer: The whole answer, as `--json` prints it.
+    """
+
+    title: str
+    verdicts: tuple[Verdict, ...]
+    figures: tuple[Figure, ...]
+    answer: Any
+
+
+def bounded(rows: Sequence[Mapping[str, Any]], most: int = TABLED) -> dict[str, Any]:
+    """The first rows of a table, and how many it lacks then.
+
+    Examples:
+        >>> bounded([{"partition": 0}, {"partition": 1}], 1)
+        {'rows': ({'partition': 0},), 'left': 1}
+    """
+    return {"rows": tuple(rows[:most]), "left": max(0, len(rows) - most)}

@@ -1,0 +1,211 @@
+"""What `partwright check` found, as figures: records a partition, heaviest keys, and what is not where it belongs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright.report.colours import ACCENT, EMPHASIS
+from partwright.report.figure import Column, Document, Figure, bounded
+from partwright.report.flow import flow
+from partwright.report.plots import ZOOM, by_name, by_partition, quantity, tooltip
+from partwright.report.verdicts import of_check
+from partwright.report.words import counted, label, number, of, share, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright.placement import Placement
+
+__all__ = ["document", "heaviest", "partitions"]
+
+# So many partitions are drawn by their numbers; of more, the largest alone.
+_BY_NUMBER = 1_000
+_LARGEST = 200
+
+
+def document(found: Placement, source: str | None = None, *, is_checked: bool = True) -> Document:
+    """The page of a check.
+
+    Args:
+        found: What it found.
+        source: What was read.
+        is_checked: Whether places were.
+    """
+    answer = found.to_dict()
+    verdicts = of_check(found, is_checked=is_checked)
+    figures = [
+        partitions(answer["partitions"], answer["heavy_keys"], answer["n"], "rows"),
+        heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),
+    ]
+    if answer["misplaced_by"]:
+        figures.append(_misplaced(answer))
+    title = f"Check of {counted(answer['rows'], 'record')}{of(source)}"
+    return Document(title, verdicts, tuple(figures), answer)
+
+
+def partitions(
+    parts: Sequence[Mapping[str, Any]], heavy: Sequence[Mapping[str, Any]], n: int, by: str
+) -> Figure:
+    """Records a partition, those of the heaviest keys apart.
+
+    Args:
+        parts: By partition, how many records it has.
+        heavy: The heaviest keys, each with its records and its partition.
+        n: How many partitions there are.
+        by: The field of how many records: rows or records.
+    """
+    of_heavy: dict[Any, int] = {}
+    for each in heavy:
+        of_heavy[each["partition"]] = of_heavy.get(each["partition"], 0) + each[by]
+    total = sum(part[by] for part in parts)
+    rows = [
+        {
+            "partition": part["partition"],
+            "records": part[by],
+            "share": part[by] / (total or 1),
+            "keys": part["keys"],
+            # What is estimated may come to more than there is.
+            "heavy": min(part[by], of_heavy.get(part["partition"], 0)),
+        }
+        for part in parts
+    ]
+    ranked = n > _BY_NUMBER
+    by_size = sorted(rows, key=lambda row: (-row["records"], row["partition"]))
+    drawn = by_size[:_LARGEST] if ranked else rows
+    stacked = _stacked(drawn, ranked=ranked)
+    kinds = {_HEAVY: EMPHASIS, _OTHERS: ACCENT}
+    used = {row["kind"] for row in stacked}
+    kinds = {kind: colour for kind, colour in kinds.items() if kind in used} or {_OTHERS: ACCENT}
+    return Figure(
+        id="partitions",
+        title="Records a partition",
+        sentence=_sentence(by_size, total, n, sum(row["heavy"] for row in rows), ranked=ranked),
+        spec=by_partition(stacked, kinds, "records", n=None if ranked else n, even=total / n)
+        if total
+        else None,
+        columns=(
+            Column("partition", "partition"),
+            Column("records", "records"),
+            Column("share", "share", "share"),
+            Column("keys", "keys"),
+            Column("heavy", "of the heaviest keys"),
+        ),
+        **bounded(by_size if ranked else rows),
+        marks=len(stacked),
+        hint=None if ranked else ZOOM,
+    )
+
+
+_HEAVY, _OTHERS = "the heaviest keys", "all others"
+
+
+def _stacked(rows: Sequence[Mapping[str, Any]], *, ranked: bool) -> list[dict[str, Any]]:
+    found = []
+    for row in rows:
+        at = str(row["partition"]) if ranked else row["partition"]
+        for kind, start, end in (
+            (_HEAVY, 0, row["heavy"]),
+            (_OTHERS, row["heavy"], row["records"]),
+        ):
+            if end > start:
+                found.append({"partition": at, "kind": kind, "start": start, "end": end, "size": end - start})
+    return found
+
+
+def _sentence(by_size: Sequence[Mapping[str, Any]], total: int, n: int, heavy: int, *, ranked: bool) -> str:
+    if not total:
+        return "No record is in a partition."
+    largest = by_size[0]
+    used = sum(1 for row in by_size if row["records"])
+    words = (
+        f"Partition {largest['partition']} has the most, {number(largest['records'])} of {number(total)} records "
+        f"({share(largest['share'])}), {largest['share'] * n:,.2f} times an even one's; {number(used)} of "
+        f"{counted(n, 'partition')} {'has' if n == 1 else 'have'} any"
+    )
+    if heavy:
+        words += f", and the heaviest keys have {number(heavy)} of all ({share(heavy / total)})"
+    if ranked:
+        words += f"; the {min(_LARGEST, len(by_size))} largest are drawn"
+    return words + "."
+
+
+def heaviest(heavy: Sequence[Mapping[str, Any]], keyed: int, by: str) -> Figure:
+    """The keys with the most records.
+
+    Args:
+        heavy: The heaviest keys, each with its records and its partition.
+        keyed: Of how many records they have a share.
+        by: The field of how many records: rows or records.
+    """
+    rows = [
+        {
+            "key": shown(each["key"]),
+            "records": each[by],
+            "share": each[by] / (keyed or 1),
+            "partition": "none or several" if each["partition"] is None else str(each["partition"]),
+            # Two long keys may begin alike.
+            "label": f"{place}. {label(each['key'])}",
+            "text": number(each[by]),
+        }
+        for place, each in enumerate(heavy, 1)
+    ]
+    sentence = "No record has a key."
+    if rows:
+        together = sum(row["records"] for row in rows)
+        first = rows[0]
+        sentence = (
+            f"The heaviest key, {label(first['key'])}, has {number(first['records'])} of {number(keyed)} records with "
+            f"a key ({share(first['share'])})"
+        )
+        if len(rows) > 1:
+            part = share(together / (keyed or 1))
+            sentence += f"; the {len(rows)} heaviest together have {number(together)} ({part})"
+        sentence += "."
+    said = tooltip(key="key", records="records|,", share="share|.2%", partition="partition")
+    return Figure(
+        id="heavy-keys",
+        title="Heaviest keys",
+        sentence=sentence,
+        spec=by_name(rows, quantity("records", "records", "whole"), None, said, {"value": EMPHASIS})
+        if rows
+        else None,
+        columns=(
+            Column("key", "key", "text"),
+            Column("records", "records"),
+            Column("share", "share", "share"),
+            Column("partition", "partition", "text"),
+        ),
+        **bounded(rows),
+        marks=len(rows),
+    )
+
+
+def _misplaced(answer: Mapping[str, Any]) -> Figure:
+    flows = [
+        {"from": each["partition"], "to": each["expected"], "rows": each["rows"]}
+        for each in answer["misplaced_by"]
+    ]
+    first = max(flows, key=lambda each: each["rows"])
+    rest = answer["misplaced"] - sum(each["rows"] for each in flows)
+    sentence = (
+        f"Of {counted(answer['rows'], 'record')}, {number(answer['misplaced'])} are not where {answer['client']} puts "
+        f"them; the most, {number(first['rows'])}, are in partition {first['from']} and belong into {first['to']}"
+    )
+    if rest > 0:
+        sentence += f"; {number(rest)} are in no partition of the topic, or are not drawn"
+    return flow(
+        flows,
+        Figure(
+            id="misplaced",
+            title="Misplaced records",
+            sentence=sentence + ".",
+            spec=None,
+            columns=(
+                Column("from", "is in partition"),
+                Column("to", "belongs into"),
+                Column("rows", "records"),
+            ),
+            rows=(),
+        ),
+        ("where records are", "where they belong"),
+    )

@@ -1,0 +1,305 @@
+"""Vega-Lite's specifications that several figures share: bars of partitions, bars of names, maps of two names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright.report.colours import ACCENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "CONFIG",
+    "PICKED",
+    "ZOOM",
+    "by_kind",
+    "by_name",
+    "by_partition",
+    "chart",
+    "legend",
+    "quantity",
+    "squares",
+    "tooltip",
+    "zoom",
+]
+
+_FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
+# What is drawn takes the colour of the text around it, so that light, dark and paper need no other picture.
+_INK = "currentColor"
+CONFIG: dict[str, Any] = {
+    "aria": False,
+    "background": None,
+    "font": _FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "domainColor": _INK,
+        "domainOpacity": 0.4,
+        "gridColor": _INK,
+        "gridOpacity": 0.12,
+        "labelColor": _INK,
+        "labelFontSize": 12,
+        "labelOverlap": True,
+        "tickColor": _INK,
+        "tickOpacity": 0.4,
+        "titleColor": _INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+    "legend": {
+        "labelColor": _INK,
+        "labelFontSize": 12,
+        "labelLimit": 260,
+        "orient": "top",
+        "titleColor": _INK,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "symbolStrokeWidth": 0,
+    },
+    "text": {"color": _INK, "fontSize": 12},
+    "rule": {"color": _INK},
+}
+"""How every plot looks."""
+
+ZOOM = "Shift and the wheel zoom, dragging moves, a double click shows all again."
+
+_HEIGHT = 300
+_ROW = 22
+
+
+def chart(data: Sequence[Mapping[str, Any]], height: int = _HEIGHT, **rest: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A specification of a whole plot."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": [dict(each) for each in data]},
+        "config": CONFIG,
+        **rest,
+    }
+
+
+def quantity(field: str, title: str, kind: str = "number", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A channel of numbers; an axis from 0 on."""
+    formats: dict[str, dict[str, Any]] = {
+        # d3 writes no more digits than a tick needs.
+        "number": {},
+        "share": {"format": ".0%"},
+        "whole": {"format": ",d", "tickMinStep": 1},
+        "bytes": {"format": "~s"},
+    }
+    axis: dict[str, Any] = {"tickCount": 5, **formats[kind]}
+    return {"field": field, "type": "quantitative", "title": title, "axis": axis, **more}
+
+
+def tooltip(**titles: str) -> list[dict[str, Any]]:
+    """What is said of a mark under the pointer: fields by their titles; a number's title may end in its format."""
+    found = []
+    for field, title in titles.items():
+        name, _, form = title.partition("|")
+        kind = {"field": field, "title": name}
+        found.append(
+            {**kind, "type": "quantitative", "format": form} if form else {**kind, "type": "nominal"}
+        )
+    return found
+
+
+def zoom(*encodings: str) -> dict[str, Any]:
+    """A parameter that zooms and moves a plot, where Shift is held: a wheel alone goes on through the page."""
+    return {
+        "name": "zoom",
+        "select": {
+            "type": "interval",
+            "encodings": list(encodings),
+            "zoom": "wheel![event.shiftKey]",
+        },
+        "bind": "scales",
+    }
+
+
+def legend(field: str) -> dict[str, Any]:
+    """A parameter by which a legend's entry, clicked, leaves its marks alone in full colour."""
+    return {"name": "picked", "select": {"type": "point", "fields": [field]}, "bind": "legend"}
+
+
+def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> dict[str, Any]:
+    """The colour of a few kinds, with a legend."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "title": None,
+        "sort": list(kinds),
+        "scale": {"domain": list(kinds), "range": list(colours)},
+        "legend": {"symbolType": "square"},
+    }
+
+
+PICKED = {"condition": {"param": "picked", "value": 1}, "value": 0.2}
+
+
+def by_partition(
+    rows: Sequence[Mapping[str, Any]],
+    kinds: Mapping[str, str],
+    title: str,
+    *,
+    n: int | None,
+    even: float | None = None,
+    unit: str = "records",
+) -> dict[str, Any]:
+    """Bars over partitions, one upon the other by kind.
+
+    Args:
+        rows: Each with `partition` (a number; text where n is None), `kind`, `start` and `end`.
+        kinds: Their colours.
+        title: What the bars' height is.
+        n: How many partitions there are; None where they are the largest of many, in the order of the rows.
+        even: What an even partition would have; None draws no line.
+        unit: What is counted.
+    """
+    if even is not None:
+        title += f" (dashed: an even one, {even:,.0f})" if even >= 1 else " (dashed: an even one)"
+    bar: dict[str, Any] = {
+        "y": quantity("start", title, "whole"),
+        "y2": {"field": "end"},
+        "color": by_kind("kind", list(kinds), list(kinds.values())),
+        "opacity": PICKED,
+        "tooltip": tooltip(partition="partition", kind="of", size=f"{unit}|,~r"),
+    }
+    if len(kinds) == 1:
+        bar["color"] = {"value": next(iter(kinds.values()))}
+        del bar["opacity"]
+        bar["tooltip"] = tooltip(partition="partition", size=f"{unit}|,~r")
+    if n is None:
+        names = list(dict.fromkeys(row["partition"] for row in rows))
+        bar["x"] = {
+            "field": "partition",
+            "type": "ordinal",
+            "sort": names,
+            "title": "partition, the largest first",
+            "axis": {"labelAngle": 0},
+        }
+        params = [legend("kind")] if len(kinds) > 1 else []
+        data: list[Mapping[str, Any]] = list(rows)
+    else:
+        axis: dict[str, Any] = {"format": "d", "tickMinStep": 1, "grid": False}
+        if n <= _GAPS:
+            # No other than whole ones, however few.
+            axis["values"] = list(range(n))
+        bar["x"] = {
+            "field": "left",
+            "type": "quantitative",
+            "title": "partition",
+            "scale": {"domain": [-0.5, n - 0.5], "nice": False, "zero": False},
+            "axis": axis,
+        }
+        bar["x2"] = {"field": "right"}
+        params = [zoom("x"), *([legend("kind")] if len(kinds) > 1 else [])]
+        gap = 0.42 if n <= _GAPS else 0.5
+        data = [{**row, "left": row["partition"] - gap, "right": row["partition"] + gap} for row in rows]
+    main = {"name": "main", "params": params, "mark": {"type": "bar", "clip": True}, "encoding": bar}
+    line = {
+        "data": {"values": [{"even": even}]},
+        "mark": {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5},
+        "encoding": {"y": {"field": "even", "type": "quantitative"}},
+    }
+    return chart(data, layer=[main] if even is None else [main, line])
+
+
+# Of more partitions than this, bars stand without a gap.
+_GAPS = 150
+
+
+def by_name(
+    rows: Sequence[Mapping[str, Any]],
+    value: dict[str, Any],
+    name_title: str | None,
+    said: list[dict[str, Any]],
+    colour: Any = None,  # noqa: ANN401 - a channel
+) -> dict[str, Any]:
+    """Bars beside names, in the order of the rows, each with its value at its end.
+
+    Args:
+        rows: Each with `label`, which is its own, and `text`, what stands at the bar's end.
+        value: The channel of the bars' lengths.
+        name_title: What the names are; None says nothing.
+        said: The tooltip.
+        colour: The bars' colour channel.
+    """
+    names = {
+        "field": "label",
+        "type": "nominal",
+        "sort": None,
+        "title": name_title,
+        "axis": {"labelLimit": 170, "labelOverlap": False, "ticks": False, "domain": False},
+    }
+    drawn = {"y": names, "x": value}
+    return chart(
+        rows,
+        height=max(_ROW * len(rows), _ROW),
+        layer=[
+            {
+                "name": "main",
+                "mark": {"type": "bar", "height": {"band": 0.72}},
+                "encoding": {**drawn, "color": colour or {"value": ACCENT}, "tooltip": said},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4},
+                "encoding": {**drawn, "text": {"field": "text"}},
+            },
+        ],
+    )
+
+
+def squares(
+    rows: Sequence[Mapping[str, Any]],
+    x: tuple[str, str],
+    y: tuple[str, str],
+    said: list[dict[str, Any]],
+    *,
+    colour: dict[str, Any],
+    opacity: dict[str, Any] | None = None,
+    height: int | None = None,
+) -> dict[str, Any]:
+    """A map: a square where a value of one name meets one of another.
+
+    Args:
+        rows: The squares.
+        x: The field to the right, and its title.
+        y: The field downwards, and its title.
+        said: The tooltip.
+        colour: The squares' colour channel.
+        opacity: Their opacity channel.
+        height: How high the plot is; by default, as many rows as there are.
+    """
+    downwards = list(dict.fromkeys(row[y[0]] for row in rows))
+    encoding: dict[str, Any] = {
+        "x": {
+            "field": x[0],
+            "type": "ordinal",
+            "sort": None,
+            "title": x[1],
+            "axis": {"labelAngle": 0, "ticks": False},
+        },
+        "y": {
+            "field": y[0],
+            "type": "ordinal",
+            "sort": None,
+            "title": y[1],
+            "axis": {"labelLimit": 150, "ticks": False},
+        },
+        "color": colour,
+        "tooltip": said,
+    }
+    if opacity is not None:
+        encoding["opacity"] = opacity
+    return chart(
+        rows,
+        height=height or max(60, min(_TALL, _ROW * len(downwards))),
+        mark={"type": "rect", "cornerRadius": 1},
+        encoding=encoding,
+        name="main",
+    )
+
+
+_TALL = 900
