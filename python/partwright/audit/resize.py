@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from partwright.audit.columns import counts, places
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.literals import FALSE
+from partwright.files.literals import FALSE, number
 from partwright.hashing import encode, partition_for_key
 from partwright.heavy import most_rows
 from partwright.observed import Observed
@@ -295,22 +295,28 @@ class Resize:
 
     def nearby(self) -> list[Choice]:
         """The numbers around the one that is asked for, and that one; without those at which the client fails."""
-        nulls = pa.table(
-            {
-                "partition": self._place_of_null(self.from_),
-                "key": pa.nulls(1, pa.binary()),
-                "rows": [self._seen.null_keys],
-                "keys": [0],
-            }
-        )
-        whole = self._seen.whole()
-        whole = pa.concat_tables([whole, nulls.cast(whole.schema)])
-        whole = whole.filter(pc.is_valid(whole["partition"]))
+        whole = self._whole()
         found = []
         for to in self._candidates():
             # Java's string hash has keys that it cannot place among most numbers of partitions.
             with suppress(PartwrightError):
                 found.append(self._choice(whole, to))
+        return found
+
+    def flows(self) -> list[dict[str, int]]:
+        """From which partitions to which the rows go, stay where they are too, the most first: `from`, `to`, `rows`.
+
+        Of very many pairs of partitions those with the most rows; estimated where there were too many keys.
+        """
+        by_pair = (
+            self._placed(self._whole(), self.to)
+            .group_by(["partition", "to"], use_threads=False)
+            .aggregate([("rows", "sum")])
+            .rename_columns(["from", "to", "rows"])
+        )
+        by_pair = by_pair.filter(pc.greater(by_pair["rows"], number(0)))
+        order = [("rows", "descending"), ("from", "ascending"), ("to", "ascending")]
+        found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -338,11 +344,26 @@ class Resize:
             "before": [asdict(each) for each in self.before()],
             "after": [asdict(each) for each in self.after()],
             "fed_by": self.fed_by,
+            "flows": self.flows(),
         }
 
     def _place_of_null(self, n: int) -> Any:  # noqa: ANN401 - an Arrow column of one row
         """Where the client puts null keys, which a few of them hash; null where it does not."""
         return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
+
+    def _whole(self) -> pa.Table:
+        """Partition, key, rows and keys of all that has a place, null keys among them."""
+        nulls = pa.table(
+            {
+                "partition": self._place_of_null(self.from_),
+                "key": pa.nulls(1, pa.binary()),
+                "rows": [self._seen.null_keys],
+                "keys": [0],
+            }
+        )
+        whole = self._seen.whole()
+        whole = pa.concat_tables([whole, nulls.cast(whole.schema)])
+        return whole.filter(pc.is_valid(whole["partition"]))
 
     def _placed(self, table: pa.Table, to: int) -> pa.Table:
         """The pairs and, as `to`, where the client puts each key among another number of partitions."""

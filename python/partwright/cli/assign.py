@@ -12,7 +12,7 @@ import click
 
 from partwright.cli.assign_sources import is_real, real_group
 from partwright.cli.json_input import lines, named, read_json
-from partwright.cli.options import is_topic
+from partwright.cli.options import is_topic, report_option, save_report
 from partwright.errors import PartwrightError
 
 __all__ = ["command"]
@@ -38,6 +38,7 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "membe
 @click.option(
     "--group", "group_id", metavar="G", help="FILE is kafka://host:port, and this is a group there."
 )
+@report_option
 def command(
     file: str,
     assignor: str | None,
@@ -46,6 +47,7 @@ def command(
     as_json: bool,
     topics: str | None,
     group_id: str | None,
+    report: Path | None,
 ) -> None:
     """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
 
@@ -86,6 +88,8 @@ def command(
         # A module lies beside what is worked on, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
     is_one = is_real(file, topics, group_id)
+    if report is not None and jsonl:
+        raise PartwrightError("--report is of one group: leave out --jsonl")
     _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared, as_json)
 
     if not jsonl:
@@ -93,9 +97,9 @@ def command(
         if is_one:
             text = real_group(file, text, topics, group_id)
         if is_compared:
-            _compare(text, named(file), [] if assignor is None else [assignor], as_json=as_json)
+            _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
         else:
-            click.echo(_answer(text, assignor, named(file)))
+            click.echo(_answer(text, assignor, named(file), report))
     else:
         for number, line in enumerate(lines(file), 1):
             if line.strip():
@@ -114,7 +118,7 @@ def _refuse_misuse(
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
-def _answer(text: str, assignor: str | None, where: str) -> str:
+def _answer(text: str, assignor: str | None, where: str, report: Path | None = None) -> str:
     from partwright.assignment import assign  # noqa: PLC0415 - --help is there at once
 
     try:
@@ -129,6 +133,7 @@ def _answer(text: str, assignor: str | None, where: str) -> str:
         )
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
+    save_report(report, found, where, assignor=group["assignor"])
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
     return json.dumps({"assignment": found.to_dict(), **ids})
 
@@ -139,7 +144,7 @@ def _is_own(assignor: str) -> bool:
     return is_own(assignor)
 
 
-def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
+def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_json: bool) -> None:
     from partwright.comparison import compare  # noqa: PLC0415 - --help is there at once
 
     try:
@@ -156,6 +161,7 @@ def _compare(text: str, where: str, own: list[str], *, as_json: bool) -> None:
         )
     except PartwrightError as error:
         raise PartwrightError(f"{where}: {error}") from None
+    save_report(report, found, where, topics=group["topics"], members=group["members"])
     if as_json:
         click.echo(json.dumps([each.to_dict() for each in found]))
         return

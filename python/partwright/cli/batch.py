@@ -10,11 +10,22 @@ import click
 
 from partwright.cli.json_input import named, print_answers
 from partwright.cli.latency import LATENCY, read_latency
-from partwright.cli.options import column_name, json_option, key_type_option, key_values
+from partwright.cli.options import (
+    column_name,
+    json_option,
+    key_type_option,
+    key_values,
+    report_option,
+    save_report,
+)
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from partwright.batching import Simulation
+    from partwright.cluster import Cluster
 
 
 __all__ = ["command"]
@@ -103,6 +114,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="What the strategies' draws begin with.")
 @json_option
+@report_option
 def command(
     file: str,
     jsonl: bool,
@@ -125,6 +137,7 @@ def command(
     slow: tuple[str, ...],
     seed: int,
     as_json: bool,
+    report: Path | None,
 ) -> None:
     """Simulate a producer's batches: records with their times in, batches and requests out.
 
@@ -158,7 +171,15 @@ def command(
         _refuse_options(names, strategies, properties, slow, plot, compare=compare, tune=tune)
         from partwright.batching import replay  # noqa: PLC0415 - --help is there at once
 
-        print_answers(file, replay, jsonl=jsonl)
+        if report is not None and jsonl:
+            raise PartwrightError("--report is of one scenario: leave out --jsonl")
+
+        def answered(scenario: Any) -> Any:  # noqa: ANN401 - whatever JSON has
+            answer = replay(scenario)
+            save_report(report, answer, named(file), scenario=scenario)
+            return answer
+
+        print_answers(file, answered, jsonl=jsonl)
         return
     for refused, sentence in [
         (jsonl, "--jsonl is for scenarios, and -n for a file of records: say one of them"),
@@ -183,9 +204,9 @@ def command(
     }
     chosen = list(_COMPARED if compare else strategies or ("sticky",))
     if tune:
-        _tune(given, brokers, chosen, at_most_ms, plot, options, as_json=as_json)
+        _tune(given, brokers, chosen, at_most_ms, plot, report, options, as_json=as_json)
     else:
-        _compare(given, brokers, chosen, options, as_json=as_json)
+        _compare(given, brokers, chosen, report, options, as_json=as_json)
 
 
 class _Records(NamedTuple):
@@ -207,7 +228,13 @@ class _Records(NamedTuple):
 
 
 def _compare(
-    given: _Records, brokers: int, strategies: list[str], options: dict[str, Any], *, as_json: bool
+    given: _Records,
+    brokers: int,
+    strategies: list[str],
+    report: Path | None,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
 ) -> None:
     from partwright import batching  # noqa: PLC0415 - --help is there at once
     from partwright.batching.files import led_in_turn  # noqa: PLC0415 - the same
@@ -216,10 +243,34 @@ def _compare(
     cluster = led_in_turn(given.partitions, brokers)
     with given.read() as records:
         found = batching.compare(records, cluster, strategies, **options).to_pylist()
+    save_report(
+        report, found, named(given.file), simulation=_simulated(given, report, cluster, found, options)
+    )
     if as_json:
         click.echo(json.dumps({"strategies": found}))
     else:
         print_report(found, named(given.file), given.partitions)
+
+
+# Who was where when is kept in memory, which a summary is not: of more records than this there is the summary alone.
+_MOST_RECORDS = 1_000_000
+
+
+def _simulated(
+    given: _Records,
+    report: Path | None,
+    cluster: Cluster,
+    found: list[dict[str, Any]],
+    options: dict[str, Any],
+) -> Simulation | None:
+    """The first strategy once more, with each of its batches; None where nobody asked, or it cannot be had."""
+    # What stdin had is gone.
+    if report is None or given.file == "-" or found[0]["records"] > _MOST_RECORDS:
+        return None
+    from partwright import batching  # noqa: PLC0415 - --help is there at once
+
+    with given.read() as records:
+        return batching.simulate(records, cluster, found[0]["strategy"], **options)
 
 
 def _tune(
@@ -228,6 +279,7 @@ def _tune(
     strategies: list[str],
     at_most_ms: int | None,
     plot: str | None,
+    report: Path | None,
     options: dict[str, Any],
     *,
     as_json: bool,
@@ -245,6 +297,7 @@ def _tune(
         found = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
     if plot is not None:
         found.plot(plot)
+    save_report(report, found, named(given.file))
     if as_json:
         answer = {"recommended": found.recommended, "reason": found.reason, "default": found.default}
         click.echo(json.dumps({**answer, "settings": found.settings.to_pylist()}))

@@ -13,12 +13,16 @@ from partwright.cli.options import (
     json_option,
     key_type_option,
     named_topic,
+    report_option,
+    save_report,
     topic_key_type,
 )
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from partwright.audit import Fingerprint
 
 __all__ = ["command"]
@@ -49,6 +53,7 @@ __all__ = ["command"]
 )
 @key_type_option
 @json_option
+@report_option
 def command(
     file: str,
     key: str | None,
@@ -58,6 +63,7 @@ def command(
     offset: str | None,
     key_type: str | None,
     as_json: bool,
+    report: Path | None,
 ) -> None:
     """Say which client wrote a topic, and for how many partitions, from where its keys are.
 
@@ -93,6 +99,7 @@ def command(
         found = _of_topic(file, names, n, key_type)
     else:
         found = _of_file(file, key, partition, timestamp, offset, n, key_type)
+    save_report(report, found, file)
     if as_json:
         click.echo(json.dumps(found.to_dict()))
         return

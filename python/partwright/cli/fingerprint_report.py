@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables import bar, stdout_console
+from partwright.cli.tables import bar, print_verdicts, stdout_console
 from partwright.clients import clients
+from partwright.report.verdicts import of_fingerprint
 from partwright.shown import short, shown_key
 
 if TYPE_CHECKING:
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from partwright.audit import Change, Fingerprint
+    from partwright.audit import Fingerprint
 
 __all__ = ["print_report", "print_settings"]
 
 _WIDTH = 120
-_TRANSFORMS = {
-    "confluent:strip-id": "without the five bytes that a schema registry's serializer puts before them",
-    "json-unquote": "without their JSON quotes",
-}
 
 
 def print_report(found: Fingerprint, source: str) -> None:
@@ -38,69 +34,15 @@ def print_report(found: Fingerprint, source: str) -> None:
         f"{found.null_keys:,} records without a key"
     )
     console.print()
-    console.print(f"[bold]{found.verdict}[/]: {_sentence(found)}")
-    if found.key_transform is not None:
-        console.print(f"Keys are taken {_TRANSFORMS[found.key_transform]} ({found.key_transform}).")
-    if len(found.family) > 1 and found.verdict != "undecided":
-        console.print(f"No key of these tells them apart: {', '.join(found.family)}.")
-    if found.deciding_keys:
-        console.print(f"The nearest other rule puts {found.deciding_keys:,} of the keys elsewhere.")
-    if found.change is not None:
-        console.print(_when(found.change))
+    first, *others = of_fingerprint(found)
+    name, sentence = first.text.split(": ", 1)
+    console.print(f"[bold]{name}[/]: {sentence}")
+    print_verdicts(console, *others)
     if found.explained:
         console.print()
         console.print(_explained(found))
     _print_scattered(console, found)
     _print_advice(console, found)
-
-
-def _sentence(found: Fingerprint) -> str:
-    of_n = "" if found.n is None else f", for {found.n} partitions"
-    shares = ", ".join(
-        f"{name} {share:.1%}" for name, share in sorted(found.shares.items(), key=lambda one: -one[1])
-    )
-    rest = f"; no rule explains {found.unexplained:.1%}" if found.unexplained >= _LEAST else ""
-    if found.verdict == "undecided":
-        return f"too few keys tell the clients apart; {len(found.family)} are left: {', '.join(found.family)}{of_n}"
-    steps = " to ".join(str(step) for step in (found.change.steps if found.change else ()))
-    return {
-        "one-writer": f"{found.family[0] if found.family else ''} explains where the records are{of_n}{rest}",
-        "mixture": f"{shares}{rest}{of_n}",
-        "n-change": f"from {steps} partitions ({shares}){rest}",
-        "writer-change": f"from {steps}{of_n} ({shares}){rest}",
-        "round-robin": f"keys are there and not gone by: partitions are taken in turn{of_n}",
-        "no-rule": "keys are there, and no client puts them where they are: a partitioner of one's own, or partitions "
-        "given or drawn",
-        "no-keys": "no record has a key, so each producer chose as it liked"
-        if found.rows
-        else "there are no records",
-    }[found.verdict]
-
-
-# Less than this is not shown.
-_LEAST = 0.0005
-
-
-def _when(change: Change) -> str:
-    words = "no timestamps or offsets tell when"
-    if change.last_timestamp_before is not None and change.first_timestamp_after is not None:
-        words = (
-            f"the last record as before: {_time(change.last_timestamp_before)}, the first as after: "
-            f"{_time(change.first_timestamp_after)}"
-        )
-    if change.first_offset_after:
-        offsets = ", ".join(
-            f"{partition}:{offset}" for partition, offset in change.first_offset_after.items()
-        )
-        words += f"\nFirst offsets as after, by partition: {offsets}"
-    return f"When: {words}"
-
-
-def _time(milliseconds: int) -> str:
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
-    except (OverflowError, ValueError, OSError):
-        return f"{milliseconds} ms"
 
 
 def _explained(found: Fingerprint) -> Table:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.options import json_option, key_values
+from partwright.cli.options import json_option, key_values, report_option, save_report
 from partwright.cli.script_input import at_line, read_script_file
 from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -59,6 +62,7 @@ __all__ = ["command"]
     help="How wide the chart may be.",
 )
 @json_option
+@report_option
 def command(
     file: str | None,
     events: str | None,
@@ -73,6 +77,7 @@ def command(
     requests: bool,
     width: int,
     as_json: bool,
+    report: Path | None,
 ) -> None:
     """Play a script of a consumer group's life: rebalances, generations, who reads what, and what it costs.
 
@@ -115,25 +120,27 @@ def command(
             script["config"] = {**config, **key_values("--config", configs)}
     # Imported here alone, for it brings pyarrow along.
     from partwright import group  # noqa: PLC0415
-    from partwright.cli import group_report as report  # noqa: PLC0415
+    from partwright.cli import group_report as shown  # noqa: PLC0415
 
     try:
         if compare:
             _refuse_both(requests)
             compared = group.compare(script)
-            click.echo(json.dumps(report.compared(compared))) if as_json else report.print_compared(compared)
+            save_report(report, compared, file)
+            click.echo(json.dumps(group.costs(compared))) if as_json else shown.print_compared(compared)
             return
         timeline = group.play(script, requests=requests)
     except PartwrightError as error:
         if file is None:
             raise
         raise at_line(file, error, line_of) from None
+    save_report(report, timeline, file)
     if requests:
-        report.print_requests(timeline, as_json=as_json)
+        shown.print_requests(timeline, as_json=as_json)
     elif as_json:
         click.echo(json.dumps(timeline.to_dict()))
     else:
-        report.print_timeline(timeline, width)
+        shown.print_timeline(timeline, width)
 
 
 def _nowhere(number: int) -> int | None:

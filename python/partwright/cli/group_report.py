@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich import box
@@ -12,11 +12,13 @@ from rich.table import Table
 
 from partwright.cli.tables import right_table, stdout_console
 from partwright.group.timeline import counted
+from partwright.report.colours import FAILS, OPEN, TERMINAL
+from partwright.report.verdicts import of_timeline, seconds
 
 if TYPE_CHECKING:
     from partwright.group import Timeline
 
-__all__ = ["compared", "print_compared", "print_requests", "print_timeline"]
+__all__ = ["print_compared", "print_requests", "print_timeline"]
 
 _MOST_GENERATIONS = 60
 _MOST_MEMBERS = 8
@@ -35,7 +37,7 @@ def print_timeline(timeline: Timeline, width: int) -> None:
     for each in generations[:_MOST_GENERATIONS]:
         table.add_row(
             str(each["generation"]),
-            _seconds(each["at_ms"]),
+            seconds(each["at_ms"]),
             escape(each["why"]),
             escape(each["leader"] or "-"),
             escape(_counts(each["assignment"])),
@@ -44,27 +46,11 @@ def print_timeline(timeline: Timeline, width: int) -> None:
     if len(generations) > _MOST_GENERATIONS:
         console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
     click.echo(timeline.chart(width))
-    console.print(f"\n{_sentence(timeline)}", soft_wrap=True)
-    for failure in timeline.failures():
-        console.print(
-            f"[red]{escape(failure['member'])} ended at {_seconds(failure['at_ms'])} with {failure['error']}[/]",
-            soft_wrap=True,
-        )
-    for commit in timeline.commits():
-        said = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
-        console.print(
-            f"{escape(commit['member'])}'s commit at {_seconds(commit['at_ms'])} {said}", soft_wrap=True
-        )
-    if not timeline.settled:
-        console.print("[yellow]The group had not come to rest when the play ended.[/]")
-
-
-def compared(timelines: dict[tuple[str, bool], Timeline]) -> list[dict[str, Any]]:
-    """Lives side by side, for programs."""
-    return [
-        {"protocol": name, "static": static, **timeline.cost._asdict(), "failures": timeline.failures()}
-        for (name, static), timeline in timelines.items()
-    ]
+    cost, *others = of_timeline(timeline)
+    console.print(f"\n{escape(cost.text)}", soft_wrap=True)
+    for said in others:
+        style = {"fails": TERMINAL[FAILS], "open": TERMINAL[OPEN]}.get(said.state)
+        console.print(escape(said.text), soft_wrap=True, style=style)
 
 
 def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
@@ -95,8 +81,8 @@ def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
     for (name, static), timeline in timelines.items():
         for failure in timeline.failures():
             console.print(
-                f"[red]{name}, {'static' if static else 'dynamic'}: {escape(failure['member'])} ended at "
-                f"{_seconds(failure['at_ms'])} with {failure['error']}[/]"
+                f"[{TERMINAL[FAILS]}]{name}, {'static' if static else 'dynamic'}: {escape(failure['member'])} ended at "
+                f"{seconds(failure['at_ms'])} with {failure['error']}[/]"
             )
 
 
@@ -115,20 +101,8 @@ def print_requests(timeline: Timeline, *, as_json: bool) -> None:
         if row["members"]:
             leader += f", who is told of {counted(row['members'], 'member')}"
         told = [row["member"], row["request"], row["error"], str(row["generation"]), leader]
-        table.add_row(_seconds(row["at_ms"]), *map(escape, told))
+        table.add_row(seconds(row["at_ms"]), *map(escape, told))
     stdout_console().print(table)
-
-
-def _sentence(timeline: Timeline) -> str:
-    cost = timeline.cost
-    records = ""
-    if cost.not_read or cost.read_twice:
-        records = f" {cost.not_read:,.0f} records were not read meanwhile, and {cost.read_twice:,.0f} were read twice."
-    return (
-        f"{counted(cost.generations, 'generation')} in {_seconds(timeline.ended_ms)}: "
-        f"{counted(cost.moved, 'partition')} moved, and "
-        f"{cost.unowned_s:,.1f} s of partitions without a reader, {cost.longest_s:,.1f} s at the longest.{records}"
-    )
 
 
 def _counts(assignment: dict[str, list[tuple[str, int]]]) -> str:
@@ -138,7 +112,3 @@ def _counts(assignment: dict[str, list[tuple[str, int]]]) -> str:
         return ", ".join(f"{member} {len(partitions)}" for member, partitions in assignment.items())
     counts = [len(partitions) for partitions in assignment.values()]
     return f"{min(counts)} to {max(counts)} for each of {len(assignment):,} members"
-
-
-def _seconds(ms: int) -> str:
-    return f"{ms / 1000:,.1f} s"

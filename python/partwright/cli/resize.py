@@ -13,12 +13,16 @@ from partwright.cli.options import (
     json_option,
     key_type_option,
     named_topic,
+    report_option,
+    save_report,
     topic_key_type,
 )
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from partwright.audit.resize import Resize
 
 __all__ = ["command"]
@@ -59,6 +63,7 @@ __all__ = ["command"]
     "--plan", "with_plan", is_flag=True, help="Print the steps, with each partition's numbers, too."
 )
 @json_option
+@report_option
 def command(
     file: str,
     key: str | None,
@@ -71,6 +76,7 @@ def command(
     size: str | None,
     with_plan: bool,
     as_json: bool,
+    report: Path | None,
 ) -> None:
     """Say which keys and records go to another partition when a topic gets more partitions, or a new topic has fewer.
 
@@ -92,6 +98,7 @@ def command(
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     names = {"--key": key, "--partition": partition, "--offset": offset, "--size": size}
     plan = (_of_topic if is_topic(file) else _of_file)(file, names, from_, to, client, key_type)
+    save_report(report, plan, file)
     if as_json:
         click.echo(json.dumps(plan.to_dict()))
         return

@@ -9,7 +9,8 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.table import Table
 
-from partwright.cli.tables import bar, right_table, stdout_console
+from partwright.cli.tables import bar, print_verdicts, right_table, stdout_console
+from partwright.report.verdicts import of_resize
 from partwright.shown import short
 
 if TYPE_CHECKING:
@@ -49,29 +50,11 @@ def _print_summary(console: Console, plan: Resize, source: str) -> None:
         f"place by their key{unplaced}"
     )
     console.print()
-    about = "about " if plan.is_estimated else ""
-    size = ""
-    if plan.bytes is not None and plan.bytes_moved is not None:
-        size = f", {decimal(plan.bytes_moved)} of {decimal(plan.bytes)},"
-    console.print(
-        f"[bold]{about}{plan.keys_moved:,} of {plan.keys:,} keys ({plan.keys_moved / (plan.keys or 1):.1%}) and "
-        f"{plan.rows_moved:,} of {plan.rows:,} rows ({plan.rows_moved / (plan.rows or 1):.1%})[/]{size} go elsewhere"
-    )
-    before, after = plan.largest_share
-    console.print(
-        f"the largest partition has {before:.1%} of the rows, an even one {1 / plan.from_:.1%}; "
-        f"afterwards {after:.1%}, an even one {1 / plan.to:.1%}"
-    )
-    if plan.keys_moved:
-        console.print(
-            f"of a compacted topic, {about}{plan.keys_moved:,} old records would never be replaced, nor deleted by a "
-            "tombstone"
-        )
-    if plan.misplaced:
-        console.print(
-            f"[yellow]{plan.misplaced:,} rows[/] are not where {escape(plan.client)} puts them now: partwright "
-            "fingerprint says who wrote them"
-        )
+    moved, *others = of_resize(plan)
+    bold, _, rest = moved.text.partition(" rows (")
+    share, _, rest = rest.partition(")")
+    console.print(f"[bold]{bold} rows ({share})[/]{rest}")
+    print_verdicts(console, *others)
 
 
 def _heaviest(moved: list[Moved]) -> Table:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.options import key_type_option, key_values
+from partwright.cli.options import key_type_option, key_values, report_option, save_report
 from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["command"]
 
@@ -79,6 +83,7 @@ __all__ = ["command"]
 )
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@report_option
 def command(
     source: str | None,
     key: str | None,
@@ -102,6 +107,7 @@ def command(
     proof: bool,
     append: bool,
     as_json: bool,
+    report: Path | None,
 ) -> int:
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
@@ -116,7 +122,7 @@ def command(
       partwright run
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
       partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
-      partwright run ids.parquet --key id --key-type java:long --to parquet:out
+      partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
     # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
     import partwright.spark  # noqa: F401, PLC0415
@@ -155,9 +161,10 @@ def command(
         configs=key_values("--conf", configs),
     )
     with ConsoleProgress() as progress:
-        report = run(settings, progress)
+        found = run(settings, progress)
+    save_report(report, found, source)
     if as_json:
-        click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        print_report(report)
-    return 0 if report.ok else 1
+        print_report(found)
+    return 0 if found.ok else 1

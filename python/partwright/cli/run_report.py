@@ -8,26 +8,16 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from partwright.cli.tables import bar, heaviest_keys, right_table, stdout_console
+from partwright.cli.tables import bar, heaviest_keys, print_verdicts, right_table, stdout_console
+from partwright.report.figures.run import PER_RECORD
+from partwright.report.verdicts import of_run
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from partwright.pipeline.report import Report
 
 __all__ = ["print_report"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
-_WORDS = {
-    "lost": "lost",
-    "twice": "written twice",
-    "foreign": "not of this run",
-    "misplaced": "in another partition than asked for",
-    "key_changed": "with other key bytes",
-    "value_changed": "with another value",
-    "out_of_order": "before an earlier one of their key",
-    "offset_gaps": "partitions with a gap in their offsets",
-}
 
 
 def print_report(report: Report) -> None:
@@ -53,7 +43,9 @@ def print_report(report: Report) -> None:
     ]
     console.print(heaviest_keys(heaviest, report.keyed, "records"))
     console.print(_steps(report))
-    _print_verdict(console, report)
+    print_verdicts(console, *of_run(report))
+    if report.log:
+        console.print(f"Spark's log: {_from_home(report.log)}", style="dim")
 
 
 def _strategy(report: Report) -> str:
@@ -112,42 +104,9 @@ def _steps(report: Report) -> Table:
     table.add_column("seconds", justify="right")
     table.add_column("records/s", justify="right")
     for step in report.steps:
-        rate = f"{report.records / step.seconds:,.0f}" if step.name in _PER_RECORD and step.seconds else ""
+        rate = f"{report.records / step.seconds:,.0f}" if step.name in PER_RECORD and step.seconds else ""
         table.add_row(step.name, f"{step.seconds:.1f}", rate)
     return table
-
-
-_PER_RECORD = {"read and place", "write", "read back and check", "let the Java producer choose", "compare"}
-
-
-def _print_verdict(console: Console, report: Report) -> None:
-    checks, proof = report.checks, report.proof
-    if checks is None:
-        console.print("[yellow]not checked[/]: --no-check was given")
-    elif checks.ok:
-        console.print(
-            f"[green]✓[/] checked {checks.records:,} records: 0 lost, 0 twice, 0 in another partition than asked for, "
-            "0 with other bytes, each key in source order, offsets without a gap"
-        )
-    else:
-        broken = {promise: getattr(checks, promise) for promise in checks.PROMISES}
-        found = ", ".join(f"{count:,} {_WORDS[promise]}" for promise, count in broken.items() if count)
-        console.print(f"[red]✗[/] checked {checks.records:,} records: {found}")
-        for example in checks.examples:
-            console.print(f"  {example}")
-    if proof is not None:
-        mark = "[green]✓[/]" if proof.ok else "[red]✗[/]"
-        console.print(
-            f"{mark} proof: the Java producer, given no partition, chose the same one for {proof.equal:,} of "
-            f"{proof.keyed:,} keyed records, another for {proof.different:,}"
-            + (f"; {proof.lost:,} did not arrive" if proof.lost else "")
-        )
-        for example in proof.examples:
-            console.print(f"  {example}")
-    for note in report.notes:
-        console.print(note)
-    if report.log:
-        console.print(f"Spark's log: {_from_home(report.log)}", style="dim")
 
 
 def _from_home(file: str) -> str:

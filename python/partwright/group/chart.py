@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from partwright.group.timeline import Timeline
 
-__all__ = ["chart"]
+__all__ = ["chart", "extremes", "unread_spans"]
 
 _MOST_ROWS = 40
 _MANY = 9
@@ -31,45 +33,53 @@ def chart(timeline: Timeline, width: int) -> str:
         counts[row["member"]] += [(row["from_ms"], 1), (end if row["to_ms"] is None else row["to_ms"], -1)]
     lines = [_axis(end, label, cells)]
     for name in shown:
-        fewest, most = _extremes(counts[name], edges)
+        fewest, most = extremes(counts[name], edges)
         lines.append(name.ljust(label) + "".join(map(_cell, fewest, most)).rstrip())
     if len(names) > len(shown):
         lines.append(f"... and {len(names) - len(shown)} members more")
     if began is not None:
-        unread = [(began, 0)]
-        gaps: dict[str, int] = timeline.unowned_ms
-        unread = _unread(rows, gaps, end, began)
-        most = _extremes(unread, edges)[1]
+        unread = [
+            change
+            for _, from_ms, to_ms in unread_spans(rows, timeline.unowned_ms, end, began)
+            for change in ((from_ms, 1), (to_ms, -1))
+        ]
+        most = extremes(unread, edges)[1]
         lines.append(_UNREAD.ljust(label) + "".join(_number(each) if each else " " for each in most).rstrip())
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _unread(
-    rows: list[dict[str, object]], gaps: dict[str, int], end: int, began: int
-) -> list[tuple[int, int]]:
-    """When partitions lost their reader and when they had one again, for those that were without one at all."""
+def unread_spans(
+    rows: Sequence[Mapping[str, Any]], gaps: Mapping[str, int], end: int, began: int
+) -> list[tuple[str, int, int]]:
+    """When which partition had no reader, of those that were without one at all: its name, from and to.
+
+    Args:
+        rows: Who read what and when, as `Timeline.ownership` has it.
+        gaps: By partition, for how long nobody read it in all.
+        end: When the play ends.
+        began: When the group first read anything.
+    """
     spans: dict[str, list[tuple[int, int]]] = {name: [] for name, gap in gaps.items() if gap}
     for row in rows:
         name = f"{row['topic']}-{row['partition']}"
         if row["group"] and name in spans:
-            to_ms = row["to_ms"]
-            spans[name].append((int(str(row["from_ms"])), end if to_ms is None else int(str(to_ms))))
-    changes = []
+            spans[name].append((row["from_ms"], end if row["to_ms"] is None else row["to_ms"]))
+    found = []
     for name, those in spans.items():
         left, since = gaps[name], began
         for from_ms, to_ms in sorted(those):
             if from_ms > since:
                 # A partition that was made later is unread since then, and not since the group began.
                 start = max(since, from_ms - left)
-                changes += [(start, 1), (from_ms, -1)]
+                found.append((name, start, from_ms))
                 left -= from_ms - start
             since = max(since, to_ms)
         if left > 0:
-            changes += [(end - min(left, end - since), 1), (end, -1)]
-    return changes
+            found.append((name, end - min(left, end - since), end))
+    return found
 
 
-def _extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[int], list[int]]:
+def extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[int], list[int]]:
     """Of each span of time the least and the greatest that a count was, of when it changed and by how much."""
     changes = sorted(changes)
     fewest, most = [], []

@@ -121,3 +121,22 @@ def compare(script: Mapping[str, Any]) -> dict[tuple[str, bool], Timeline]:
         for name, variant in VARIANTS.items()
         for static in (False, True)
     }
+
+
+def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[dict[str, Any]]:
+    """What lives side by side cost, as `partwright group --compare --json` has it.
+
+    Args:
+        timelines: What `compare` gives.
+
+    Returns:
+        For each `protocol`, `static`, the fields of `Cost`, and `failures`.
+
+    Examples:
+        >>> [each["moved"] for each in costs(compare({"topics": {"t": 2}, "events": "+2"}))][:2]
+        [0, 0]
+    """
+    return [
+        {"protocol": name, "static": static, **timeline.cost._asdict(), "failures": timeline.failures()}
+        for (name, static), timeline in timelines.items()
+    ]

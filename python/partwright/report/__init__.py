@@ -38,7 +38,7 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noq
 
     Args:
         answer: A Placement, a Fingerprint, a Resize, an Assignment, a Timeline, a Simulation, a Tuning, or a run's
-            report.
+            report; or with `asked`, several side by side as `compare` of the same parts gives them.
         asked: What it answers; by default the command alone.
         more: What the figures of such an answer are told beside it.
 
@@ -51,7 +51,10 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noq
     """
     check("report.html")
     topic = _TOPICS.get(type(answer).__name__)
-    if topic is None:
+    if topic is None and asked is not None and isinstance(answer, (dict, list)):
+        # Several side by side.
+        topic = asked.command
+    if topic is None or topic not in _TOPICS.values():
         raise PartwrightError(
             f"there is no report of a {type(answer).__name__}: there are those of {_known()}"
         )

@@ -23,8 +23,9 @@ _SQUARES = 1_500
 # A band's curve has so many points.
 _STEPS = 24
 _NODE = 0.025
-# So far apart names stand at least.
-_APART = 0.05
+# So many pixels apart names stand at least, and so often they are moved for it.
+_APART = 14
+_ROUNDS = 60
 _GAP = 0.012
 
 _STAYS, _MOVES = "stays", "moves"
@@ -79,7 +80,12 @@ def _bands(flows: Sequence[Mapping[str, Any]], ends: tuple[str, str]) -> dict[st
                     "rows": each["rows"],
                 }
             )
-    nodes = [*_nodes(left, 0.0, "right", flows, "from"), *_nodes(right, 1 - _NODE, "left", flows, "to")]
+    height = max(240, 22 * max(len(left), len(right)))
+    apart = _APART / height * (1 + _GAP * _BANDS)
+    nodes = [
+        *_nodes(left, 0.0, "right", flows, "from", apart),
+        *_nodes(right, 1 - _NODE, "left", flows, "to", apart),
+    ]
     has_both = len({point["kind"] for point in points}) > 1
     x = {
         "field": "x",
@@ -143,15 +149,14 @@ def _bands(flows: Sequence[Mapping[str, Any]], ends: tuple[str, str]) -> dict[st
             "mark": {
                 "type": "text",
                 "align": head["at"],
-                "baseline": "bottom",
-                "dy": -8,
+                "baseline": "top",
+                "dy": 6,
                 "fontWeight": "bold",
             },
-            "encoding": {"x": x, "y": {"value": 0}, "text": {"field": "text"}},
+            "encoding": {"x": x, "y": {"value": "height"}, "text": {"field": "text"}},
         }
         for head in heads
     ]
-    height = max(240, 22 * max(len(left), len(right)))
     return chart(points, height=height, layer=layers)
 
 
@@ -175,6 +180,7 @@ def _nodes(
     side: str,
     flows: Sequence[Mapping[str, Any]],
     end: str,
+    apart: float,
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -187,20 +193,24 @@ def _nodes(
             "side": side,
             "rows": sum(each["rows"] for each in flows if each[end] == node),
         }
-        for (node, (low, high)), middle in zip(stack.items(), _middles(list(stack.values())), strict=True)
+        for (node, (low, high)), middle in zip(
+            stack.items(), _middles(list(stack.values()), apart), strict=True
+        )
     ]
 
 
-def _middles(spans: Sequence[tuple[float, float]]) -> list[float]:
+def _middles(spans: Sequence[tuple[float, float]], apart: float) -> list[float]:
     """Where the names of partitions stand: in their middles, and apart where these are near each other."""
-    found: list[float] = []
-    for low, high in spans:
-        found.append(max((low + high) / 2, found[-1] + _APART if found else 0.0))
-    # What stands too low then is put up again, from the last one on.
-    end = spans[-1][1] if spans else 0.0
-    for place in range(len(found) - 1, -1, -1):
-        found[place] = min(found[place], end)
-        end = found[place] - _APART
+    found = [(low + high) / 2 for low, high in spans]
+    for _ in range(_ROUNDS):
+        for at, (low, high) in enumerate(spans[1:], 1):
+            near = apart - (found[at] - found[at - 1])
+            if near > 0:
+                # The larger of both keeps its place better.
+                above, below = spans[at - 1][1] - spans[at - 1][0], high - low
+                share = (above + 1e-9) / (above + below + 2e-9)
+                found[at] += near * share
+                found[at - 1] -= near * (1 - share)
     return found
 
 

@@ -204,8 +204,7 @@ def _text(name: str) -> str:
 def _bundle() -> str:
     import vl_convert  # noqa: PLC0415 - an extra
 
-    bundle: str = vl_convert.javascript_bundle(None)
-    return bundle
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def _digest(script: str) -> str:

@@ -40,6 +40,8 @@ CONFIG: dict[str, Any] = {
         "labelColor": _INK,
         "labelFontSize": 12,
         "labelOverlap": True,
+        "labelSeparation": 4,
+        "titlePadding": 8,
         "tickColor": _INK,
         "tickOpacity": 0.4,
         "titleColor": _INK,
@@ -86,7 +88,8 @@ def quantity(field: str, title: str, kind: str = "number", **more: Any) -> dict[
         # d3 writes no more digits than a tick needs.
         "number": {},
         "share": {"format": ".0%"},
-        "whole": {"format": ",d", "tickMinStep": 1},
+        # Of few, ticks stand between whole ones, too.
+        "whole": {"format": ",d", "labelExpr": "datum.value % 1 ? '' : datum.label"},
         "bytes": {"format": "~s"},
     }
     axis: dict[str, Any] = {"tickCount": 5, **formats[kind]}
@@ -144,16 +147,18 @@ def by_partition(
     title: str,
     *,
     n: int | None,
+    beside: bool = False,
     even: float | None = None,
     unit: str = "records",
 ) -> dict[str, Any]:
-    """Bars over partitions, one upon the other by kind.
+    """Bars over partitions, one upon the other or beside it by kind.
 
     Args:
         rows: Each with `partition` (a number; text where n is None), `kind`, `start` and `end`.
         kinds: Their colours.
         title: What the bars' height is.
         n: How many partitions there are; None where they are the largest of many, in the order of the rows.
+        beside: Whether the kinds stand beside each other.
         even: What an even partition would have; None draws no line.
         unit: What is counted.
     """
@@ -179,6 +184,8 @@ def by_partition(
             "title": "partition, the largest first",
             "axis": {"labelAngle": 0},
         }
+        if beside:
+            bar["xOffset"] = {"field": "kind", "sort": list(kinds)}
         params = [legend("kind")] if len(kinds) > 1 else []
         data: list[Mapping[str, Any]] = list(rows)
     else:
@@ -196,7 +203,10 @@ def by_partition(
         bar["x2"] = {"field": "right"}
         params = [zoom("x"), *([legend("kind")] if len(kinds) > 1 else [])]
         gap = 0.42 if n <= _GAPS else 0.5
-        data = [{**row, "left": row["partition"] - gap, "right": row["partition"] + gap} for row in rows]
+        wide = 2 * gap / (len(kinds) if beside else 1)
+        place = {kind: at if beside else 0 for at, kind in enumerate(kinds)}
+        left = [row["partition"] - gap + wide * place[row["kind"]] for row in rows]
+        data = [{**row, "left": at, "right": at + wide} for row, at in zip(rows, left, strict=True)]
     main = {"name": "main", "params": params, "mark": {"type": "bar", "clip": True}, "encoding": bar}
     line = {
         "data": {"values": [{"even": even}]},
@@ -231,7 +241,7 @@ def by_name(
         "type": "nominal",
         "sort": None,
         "title": name_title,
-        "axis": {"labelLimit": 170, "labelOverlap": False, "ticks": False, "domain": False},
+        "axis": {"labelLimit": 190, "labelOverlap": False, "ticks": False, "domain": False},
     }
     drawn = {"y": names, "x": value}
     return chart(

@@ -6,7 +6,7 @@ from typing import Any
 
 from partwright.shown import short
 
-__all__ = ["bytes_", "counted", "label", "number", "of", "plain", "share", "shown"]
+__all__ = ["after", "bytes_", "counted", "label", "number", "of", "plain", "share", "shown"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _STEP = 1000
@@ -103,3 +103,13 @@ def of(source: str | None) -> str:
         (' of orders.csv', '')
     """
     return "" if source is None else f" of {'stdin' if source == '-' else label(source)}"
+
+
+def after(source: str | None) -> str:
+    """The same behind what is not of it.
+
+    Examples:
+        >>> after("group.json"), after(None)
+        (': group.json', '')
+    """
+    return of(source).replace(" of ", ": ", 1)

@@ -1,0 +1,84 @@
+"""What `partwright run` did, as figures: records a partition, heaviest keys, and how long each step took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright.report.colours import ACCENT
+from partwright.report.figure import Column, Document, Figure, bounded
+from partwright.report.figures.check import heaviest, partitions
+from partwright.report.plots import by_name, quantity, tooltip
+from partwright.report.verdicts import of_run
+from partwright.report.words import counted, label, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partwright.pipeline.report import Report
+
+__all__ = ["PER_RECORD", "document"]
+
+
+def document(found: Report, source: str | None = None) -> Document:
+    """The page of a run.
+
+    Args:
+        found: What it did.
+        source: What was read, if the report's own name of it is not enough.
+    """
+    answer = found.to_dict()
+    figures = (
+        partitions(answer["partitions"], answer["heaviest_keys"], answer["n"], "records"),
+        heaviest(answer["heaviest_keys"], answer["keyed"], "records"),
+        _steps(answer, found),
+    )
+    title = f"{counted(answer['records'], 'record')} of {label(source or answer['source'])} to {label(answer['topic'])}"
+    return Document(title, of_run(found), figures, answer)
+
+
+def _steps(answer: Mapping[str, Any], found: Report) -> Figure:
+    rows = [
+        {
+            "step": step["name"],
+            "label": label(step["name"]),
+            "seconds": step["seconds"],
+            "rate": found.rows_per_second(step["name"]) if step["name"] in PER_RECORD else None,
+            "text": f"{step['seconds']:,.1f} s",
+        }
+        for step in answer["steps"]
+    ]
+    sentence = "No step was taken."
+    if rows:
+        longest = max(rows, key=lambda row: row["seconds"])
+        sentence = (
+            f"All steps took {answer['seconds']:,.1f} s, the longest, {longest['step']}, {longest['text']}"
+        )
+        written = next((row for row in rows if row["step"] == "write" and row["rate"]), None)
+        if written is not None:
+            sentence += f"; {number(round(written['rate']))} records a second were written"
+        sentence += "."
+    return Figure(
+        id="steps",
+        title="How long each step took",
+        sentence=sentence,
+        spec=by_name(
+            rows,
+            quantity("seconds", "seconds"),
+            None,
+            tooltip(step="step", seconds="seconds|,.1f", rate="records a second|,.0f"),
+            {"value": ACCENT},
+        )
+        if rows
+        else None,
+        columns=(
+            Column("step", "step", "text"),
+            Column("seconds", "seconds"),
+            Column("rate", "records a second"),
+        ),
+        **bounded(rows),
+        marks=len(rows),
+    )
+
+
+# What is done once for each record.
+PER_RECORD = {"read and place", "write", "read back and check", "let the Java producer choose", "compare"}
