@@ -43,8 +43,12 @@ EMPHASIS = PALETTE[1]
 MUTED = PALETTE[6]
 """What it is compared with."""
 
-HOLDS, FAILS, OPEN = PALETTE[2], PALETTE[1], PALETTE[6]
-"""The colours of a verdict: it holds, it does not, nobody looked."""
+HOLDS = PALETTE[2]
+"""The colour of a verdict that holds."""
+FAILS = PALETTE[1]
+"""That of one that does not."""
+OPEN = PALETTE[6]
+"""That of one that nobody has asked for."""
 
 TERMINAL = {ACCENT: "cyan", HOLDS: "green", FAILS: "red", OPEN: "yellow"}
 """What a terminal has for them, whose owner has chosen its colours."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwright.report.words import bytes_, number, share, shown
+from partwright.report.words import bytes_, number, plain, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,8 @@ TABLED = 200
 """So many rows a table has at most."""
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
-    "text": shown,
+    # Cut where it was put into the row.
+    "text": plain,
     "number": number,
     "share": share,
     "bytes": bytes_,

@@ -59,6 +59,12 @@ class Asked:
 def check(file: str | os.PathLike[str]) -> Path:
     """The path of a page that can be written.
 
+    Args:
+        file: Where it would be: a .html or .htm file of a folder that is there.
+
+    Returns:
+        The path.
+
     Raises:
         PartwrightError: Its suffix is that of no page, it is a folder, or lies in none.
         MissingExtraError: What makes pages is missing.

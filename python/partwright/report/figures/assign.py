@@ -162,7 +162,8 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
         f"{counted(len(assignment), 'member')}; a member reads {number(most)} of one topic at the most"
     )
     if len(drawn) < len(rows):
-        sentence += f"; the {counted(len(kept), 'member')} and the {counted(len(chosen), 'topic')} with the most are drawn"
+        most_of = f"{counted(len(kept), 'member')} and the {counted(len(chosen), 'topic')}"
+        sentence += f"; the {most_of} with the most are drawn"
     return Figure(
         id="map",
         title="Members by topics",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, in_order, strategies
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
-from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
+from partwright.report.plots import ZOOM, by_kind, by_name, chart, quantity, tooltip
 from partwright.report.words import after, counted, number, of, share
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 # So many batches are drawn, the first, in so many partitions.
-_BATCHES = 1_000
+_BATCHES = 600
 _PARTITIONS = 40
 _BARS = 30
 _KAFKAS = 16_384
@@ -114,7 +114,8 @@ def _requests(rows: Sequence[Mapping[str, Any]]) -> Figure:
     if len(rows) > 1:
         sentence = (
             f"{fewest['strategy']} sends fewest requests, {number(fewest['requests'])} with "
-            f"{number(fewest['batches'])} batches, and {most['strategy']} most, {number(most['requests'])} with {number(most['batches'])}."
+            f"{number(fewest['batches'])} batches, and {most['strategy']} most, {number(most['requests'])} with "
+            f"{number(most['batches'])}."
         )
     return Figure(
         id="requests",
@@ -231,7 +232,7 @@ def _shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )
     return Figure(
         id="bytes",
-        title="Bytes a partition, the darker the more",
+        title="Bytes a partition, the stronger the more",
         sentence=sentence,
         spec=spec if most else None,
         columns=(
@@ -298,17 +299,11 @@ def _batches(batches: Sequence[Mapping[str, Any]], name: str) -> Figure:
             "x": {**quantity("from", "milliseconds"), "scale": {"zero": False, "nice": False}},
             "x2": {"field": "to"},
             "y": {"field": "partition", "type": "ordinal", "title": "partition", "axis": {"ticks": False}},
-            "fillOpacity": {
+            "opacity": {
                 "field": "full",
                 "type": "quantitative",
-                "title": "share of batch.size",
-                "scale": {"domain": [0, 1], "range": [0.12, 1]},
-                "legend": {
-                    "format": ".0%",
-                    "values": [0, 0.5, 1],
-                    "symbolFillColor": ACCENT,
-                    "symbolType": "square",
-                },
+                "scale": {"domain": [0, 1], "range": [0.15, 1]},
+                "legend": None,
             },
             "tooltip": tooltip(
                 batch="batch",
@@ -324,7 +319,7 @@ def _batches(batches: Sequence[Mapping[str, Any]], name: str) -> Figure:
     )
     return Figure(
         id="batches",
-        title="Batches over time, the darker the fuller",
+        title="Batches over time, the stronger the fuller",
         sentence=sentence,
         spec=spec if bars else None,
         columns=(
@@ -340,6 +335,7 @@ def _batches(batches: Sequence[Mapping[str, Any]], name: str) -> Figure:
         ),
         **bounded(rows),
         marks=len(bars),
+        hint=ZOOM,
     )
 
 
@@ -508,6 +504,7 @@ def _tuned(found: Any, source: str | None) -> Document:  # noqa: ANN401 - a Tuni
 
 
 def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
+    sizes = sorted({row["batch_size"] for row in settings})
     rows = [
         {
             "rank": row["rank"],
@@ -519,16 +516,19 @@ def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
             "fill": row["mean_fill"],
             "front": "yes" if row["is_on_front"] else "",
             "kind": f"{row['batch_size']:,}",
+            "area": 60 + 110 * sizes.index(row["batch_size"]),
         }
         for row in settings
     ]
-    drawn = [row for row in rows if row["delay"] is not None]
+    # Larger points first: several settings may be at one place.
+    drawn = sorted((row for row in rows if row["delay"] is not None), key=lambda row: -row["batch_size"])
     kinds = [f"{size:,}" for size in sorted({row["batch_size"] for row in drawn})]
-    x = {**_scale("requests", "requests", drawn), "axis": {"format": ",d", "tickCount": 6}}
-    y = {**_scale("delay", "p99 delay, ms", drawn), "axis": {"format": ",d", "tickCount": 6}}
+    limits = [] if found.at_most_ms is None else [found.at_most_ms]
+    x = _scale("requests", "requests", [row["requests"] for row in drawn])
+    y = _scale("delay", "p99 delay, ms", [row["delay"] for row in drawn] + limits)
     points = {
         "name": "main",
-        "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.9},
+        "mark": {"type": "point", "filled": True, "opacity": 1},
         "encoding": {
             "x": x,
             "y": y,
@@ -536,6 +536,7 @@ def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
                 **by_kind("kind", kinds, [PALETTE[place % len(PALETTE)] for place in range(len(kinds))]),
                 "title": "batch.size",
             },
+            "size": {"field": "area", "type": "quantitative", "scale": None, "legend": None},
             "shape": {"field": "strategy", "type": "nominal", "title": None, "legend": None},
             "tooltip": tooltip(
                 strategy="strategy",
@@ -563,7 +564,7 @@ def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
             {
                 "data": {"values": [{"limit": found.at_most_ms}]},
                 "mark": {"type": "rule", "strokeDash": [6, 4], "color": EMPHASIS, "strokeWidth": 1.5},
-                "encoding": {"y": {"field": "limit", "type": "quantitative"}},
+                "encoding": {"y": {**y, "field": "limit"}},
             }
         )
     marked = [
@@ -620,8 +621,13 @@ def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
 _WIDE = 20
 
 
-def _scale(field: str, title: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    values = [row[field] for row in rows]
-    kind = "log" if min(values) > 0 and max(values) > _WIDE * min(values) else "linear"
-    scale: dict[str, Any] = {"type": kind, "padding": 24} if kind == "log" else {"zero": False, "padding": 24}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale}
+def _scale(field: str, title: str, values: Sequence[int]) -> dict[str, Any]:
+    low, high = float(min(values)), float(max(values))
+    scale: dict[str, Any] = {"zero": False, "padding": 24}
+    axis: dict[str, Any] = {"format": ",d", "tickCount": 6, "labelExpr": "datum.value % 1 ? '' : datum.label"}
+    if low > 0 and high > _WIDE * low:
+        low, high = low / 1.5, high * 1.5
+        scale = {"type": "log", "domain": [low, high], "nice": False}
+        ticks = [step * 10**power for power in range(19) for step in (1, 2, 5)]
+        axis = {"format": ",d", "values": [tick for tick in ticks if low <= tick <= high]}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}

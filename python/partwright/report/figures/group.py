@@ -226,7 +226,7 @@ def _counts(
     return bars, main
 
 
-_READ, _LOST = "partitions read, the darker the more", "partitions that nobody reads"
+_READ, _LOST = "partitions read, the stronger the more", "partitions that nobody reads"
 
 
 def _unread(found: Timeline, gaps: Sequence[tuple[str, int, int]], end: int) -> Figure:

@@ -1,0 +1,160 @@
+"""The page as text: harmless whatever strangers wrote, without a network, small, and as accessible as text can be."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import html5lib
+import pytest
+
+import partwright as pw
+from partwright import report
+from partwright.report.figure import Column, Document, Figure, Verdict
+from partwright.report.page import MOST_BYTES, html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def document(**changed: Any) -> Document:
+    figure = Figure(
+        id="one",
+        title="One",
+        sentence="One is seen.",
+        spec=None,
+        columns=(Column("name", "name", "text"), Column("count", "count")),
+        rows=({"name": changed.pop("name", "a"), "count": changed.pop("count", 1)},),
+    )
+    given = {
+        "title": "A",
+        "verdicts": (Verdict("said", "it is so"),),
+        "figures": (figure,),
+        "answer": {"a": 1},
+    }
+    return Document(**{**given, **changed})
+
+
+def test_a_page_is_html(name: str, page: Callable[[str], Path]) -> None:
+    text = page(name).read_text(encoding="utf-8")
+    html5lib.HTMLParser(strict=True).parse(text)
+
+
+def test_a_page_asks_for_nothing_and_is_small(
+    name: str, page: Callable[[str], Path], read: Callable[[str], Any]
+) -> None:
+    found = read(name)
+    assert page(name).stat().st_size < MOST_BYTES
+    assert all(link.startswith("#") for link in found.links)
+    assert not {"link", "img", "iframe", "object", "embed", "form", "base"} & set(found.tags)
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', found.text)
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
+    assert not re.search(r"@import|url\(", found.text.split("</style>")[0])
+
+
+def test_a_page_has_landmarks_and_labels(read: Callable[[str], Any]) -> None:
+    found = read("check")
+    assert '<html lang="en">' in found.text
+    assert {"header", "main", "nav", "footer", "caption", "title"} <= set(found.tags)
+    assert found.text.count('role="img"') == len(found.plots)
+    assert found.text.count('<th scope="col"') == sum(len(rows[0]) for rows in found.tables.values())
+    assert 'class="skip" href="#verdict"' in found.text
+    assert "prefers-color-scheme" in found.text
+    assert "@media print" in found.text
+
+
+def test_a_verdict_has_its_mark(read: Callable[[str], Any]) -> None:
+    text = read("check").text
+    assert re.search(r'<p class="fails"><span class="mark">✗ </span>checked 3,000 rows: \d+ misplaced', text)
+    assert re.search(
+        r'<p class="fails"><span class="mark">✗ </span>partition \d+ has [\d.]+% of the rows', text
+    )
+    assert '<span class="mark">✓ </span>checked 1 rows' in read("check-one").text
+
+
+def test_what_strangers_wrote_is_harmless(read: Callable[[str], Any]) -> None:
+    found = read("check-hostile")
+    # Vega's and the page's own script, and two of JSON.
+    assert found.tags.count("script") == 4
+    assert "img" not in found.tags
+    for hidden in ("\u202e", "\0", "\u2028", "\t"):
+        assert hidden not in found.text.split("<script")[0]
+    assert "49" not in [cell for row in found.tables["heavy-keys"] for cell in row]
+    keys = [row[0] for row in found.tables["heavy-keys"][1:]]
+    assert "<script>alert(1)</script>" in keys
+    assert 'a"b' in keys
+    assert sum(key == "x" * 100 + "... (10,000 characters)" for key in keys) == 1
+    assert sum(key == "x" * 100 + "... (10,001 characters)" for key in keys) == 1
+    labels = [row["label"] for row in found.plots["heavy-keys"]["data"]["values"]]
+    assert len(set(labels)) == len(keys)
+
+
+@pytest.mark.parametrize("text", ["\u202eevil", "a\0b", "\udc80", "\u2066x", "line\nbreak"])
+def test_hidden_characters_are_written_out(text: str) -> None:
+    page = html(
+        document(name=text, title=f"of {text}", answer={text: text}), report.Asked("check", source=text)
+    )
+    page.encode()
+    head = page.split("<script")[0]
+    for hidden in text:
+        if not hidden.isprintable() and hidden != "\n":
+            assert hidden not in head
+            assert f"\\u{ord(hidden):04x}" in head
+    assert json.loads(page.split('data-name="check.json">')[1].split("</script>")[0]) == {text: text}
+
+
+def test_json_that_is_too_large_is_left_out_and_the_page_says_so() -> None:
+    page = html(document(answer={"keys": ["x" * 100] * 60_000}), report.Asked("check"))
+    assert len(page.encode()) < MOST_BYTES
+    assert 'id="answer"' not in page
+    assert 'id="download"' not in page
+    assert "The JSON of 6,180,010 bytes is not in the page" in page
+    assert "partwright check --json prints it" in page
+
+
+def test_numbers_that_json_lacks_are_null() -> None:
+    page = html(document(answer={"a": float("inf"), "b": [float("nan"), 1.5]}), report.Asked("check"))
+    assert '{"a":null,"b":[null,1.5]}' in page
+
+
+def test_the_same_answer_is_the_same_page() -> None:
+    played = [pw.group.play({"topics": {"t": 3}, "events": "+2, -1"}) for _ in range(2)]
+    assert report.page(played[0]) == report.page(played[1])
+
+
+def test_each_kind_of_answer_has_a_page(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    from partwright.audit import Resize, fingerprint
+    from partwright.placement import Placement
+
+    keys = pa.array([f"k{place}" for place in range(100)])
+    checked, plan = Placement(3), Resize(3, 4)
+    checked.add(keys)
+    plan.add(keys)
+    records = {"time": list(range(50)), "size": [100] * 50}
+    answers = [
+        checked,
+        plan,
+        fingerprint(keys, pw.partition_for_key(keys, 3)),
+        pw.assign({"t": 3}, {"c1": ["t"]}),
+        pw.group.play({"topics": {"t": 2}, "events": "+2"}),
+        pw.batching.simulate(records, {"t": 2}),
+        pw.batching.tune(records, {"t": 2}),
+    ]
+    for answer in answers:
+        file = report.write(answer, tmp_path / "page.html")
+        assert file.read_text(encoding="utf-8") == report.page(answer)
+    both = pw.group.compare({"topics": {"t": 2}, "events": "+2"})
+    assert "under each protocol" in report.page(both, asked=report.Asked("group"))
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize("answer", [None, 7, {"a": 1}, [1]])
+def test_what_is_no_answer_is_refused(answer: Any) -> None:
+    with pytest.raises(pw.PartwrightError, match="there is no report of a"):
+        report.page(answer)
