@@ -197,6 +197,12 @@ class Assignment:
     def __repr__(self) -> str:
         return f"Assignment({len(self.lists.values)} partitions to {len(self.members)} members)"
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     def to_dict(self) -> dict[str, list[tuple[str, int]]]:
         """By member its list of (topic, partition), in the order of Kafka's own list."""
         pairs = self._pairs()

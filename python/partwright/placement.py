@@ -175,6 +175,12 @@ class Placement:
         self._placer = Placer(n, client, key_type)
         self._seen = Observed()
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     @property
     def n(self) -> int:
         """How many partitions the topic has."""

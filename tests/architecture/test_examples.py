@@ -88,7 +88,7 @@ MODULES = [
     "partwright.report",
     "partwright.report.colours",
     "partwright.report.figure",
-    "partwright.report.page",
+    "partwright.report.writing",
     "partwright.report.words",
     "partwright.shown",
     "partwright.skew",

@@ -300,6 +300,7 @@ def test_the_signatures_of_reports_are_those_that_are_promised() -> None:
     promised = {
         pw_report.page: "(answer, *, asked=None, **more)",
         pw_report.write: "(answer, file, *, asked=None, **more)",
+        pw_report.notebook: "(answer)",
         pw_report.check: "(file)",
         pw_report.Asked: "(command, source=None, settings=<factory>)",
     }

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +109,41 @@ def test_a_page_breaks_no_rule_of_axe(name: str, scheme: str, opened: Callable[.
         for node in each["nodes"][:2]
     ]
     assert broken == []
+
+
+@pytest.mark.spark
+def test_the_main_jobs_page(folder: Path, chromium: Any, tmp_path: Path) -> None:
+    """With Spark, which needs a process of its own."""
+    words = ["run", "orders.csv", "--key", "customer", "-n", "12", "--report", "run.html", "--json"]
+    words += ["--to", f"parquet:{tmp_path / 'out'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "report: run.html"
+    told = json.loads(done.stdout)
+    found = Opened(chromium, folder / "run.html", viewport={"width": 1100, "height": 800})
+    assert len(found.said) == 1
+    assert json.loads(found.tab.evaluate("document.getElementById('answer').textContent")) == told
+    for figure, rows in (("partitions", told["partitions"]), ("heavy-keys", told["heaviest_keys"])):
+        cells = found.tab.eval_on_selector_all(
+            f"#{figure} tbody tr", "rows => rows.map((row) => Number(row.querySelector('data').value))"
+        )
+        assert cells == [row["records"] for row in rows]
+    steps = found.tab.eval_on_selector_all(
+        "#steps tbody th", "cells => cells.map((cell) => cell.textContent)"
+    )
+    assert steps == [step["name"] for step in told["steps"]]
+    for plot in found.tab.query_selector_all(".plot"):
+        marks = plot.query_selector_all('[class*="main_marks"] > path')
+        assert len(marks) == int(plot.get_attribute("data-marks"))
+    assert "checked 3,000 records: 0 lost" in found.tab.locator("#verdict").inner_text()
+    found.shot("run")
 
 
 def test_the_colours_are_turned_by_the_keyboard(opened: Callable[..., Opened]) -> None:

@@ -12,7 +12,7 @@ import pytest
 import partwright as pw
 from partwright import report
 from partwright.report.figure import Column, Document, Figure, Verdict
-from partwright.report.page import MOST_BYTES, html
+from partwright.report.writing import MOST_BYTES, html
 
 if TYPE_CHECKING:
     from collections.abc import Callable

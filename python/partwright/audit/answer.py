@@ -73,6 +73,12 @@ class Fingerprint:
     unexplained: float
     is_sampled: bool
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; keys are hex."""
         found = asdict(self)

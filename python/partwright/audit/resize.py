@@ -141,6 +141,12 @@ class Resize:
         self._end: dict[int, int] = {}
         self._seen = Observed()
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     @property
     def seen(self) -> int:
         """All rows seen."""

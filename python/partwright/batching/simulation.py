@@ -78,6 +78,12 @@ class Simulation:
     switches: pa.Table
     summary: pa.Table
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
 
 def simulate(
     records: Any,  # noqa: ANN401 - a table of any library

@@ -53,6 +53,12 @@ class Tuning:
     at_most_ms: int | None
     partitions: int
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     def plot(self, file: str | os.PathLike[str]) -> None:
         """Draws the settings: their requests to the right, their p99 delays upwards.
 

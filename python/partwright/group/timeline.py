@@ -62,6 +62,12 @@ class Timeline:
             f"{cost.unowned_s:g} s without a reader)"
         )
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     def generations(self) -> Iterator[dict[str, Any]]:
         """The generations, one after the other.
 

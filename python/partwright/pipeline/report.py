@@ -88,6 +88,12 @@ class Report:
     notes: tuple[str, ...] = ()
     log: str | None = None
 
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
+
+        return notebook(self)
+
     @property
     def places_all(self) -> bool:
         """Whether no record is left to the producer that writes it."""

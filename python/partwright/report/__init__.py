@@ -11,14 +11,17 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from partwright.errors import PartwrightError
-from partwright.report.page import Asked, check, html, save
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.report.svg import fragment
+from partwright.report.writing import Asked, check, html, save
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
 
-__all__ = ["Asked", "check", "page", "write"]
+    from partwright.report.figure import Document
+
+__all__ = ["Asked", "check", "notebook", "page", "write"]
 
 # By the class of an answer, the command that gives it.
 _TOPICS = {
@@ -50,6 +53,33 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noq
         MissingExtraError: What makes pages is missing: `pip install 'partwright[report]'`.
     """
     check("report.html")
+    asked, document = _document(answer, asked, more)
+    return html(document, asked)
+
+
+def notebook(answer: Any) -> str | None:  # noqa: ANN401 - see `page`
+    """What a notebook shows of an answer: its words and first figures, as SVG.
+
+    Args:
+        answer: See `page`.
+
+    Returns:
+        A piece of HTML without a script; None where what makes it is missing, and a notebook shows the answer's text.
+
+    Examples:
+        >>> import partwright as pw
+        >>> notebook(pw.assign({"t": 2}, {"c1": ["t"]}))[:49]
+        '<div class="partwright"><p><b>Who reads what</b><'
+    """
+    try:
+        check("report.html")
+    except MissingExtraError:
+        return None
+    _, document = _document(answer, None, {})
+    return fragment(document)
+
+
+def _document(answer: Any, asked: Asked | None, more: dict[str, Any]) -> tuple[Asked, Document]:  # noqa: ANN401
     topic = _TOPICS.get(type(answer).__name__)
     if topic is None and asked is not None and isinstance(answer, (dict, list)):
         # Several side by side.
@@ -60,7 +90,7 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noq
         )
     asked = asked or Asked(topic)
     module = importlib.import_module(f"partwright.report.figures.{topic}")
-    return html(module.document(answer, asked.source, **more), asked)
+    return asked, module.document(answer, asked.source, **more)
 
 
 def write(

@@ -128,13 +128,15 @@ def legend(field: str) -> dict[str, Any]:
 
 def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> dict[str, Any]:
     """The colour of a few kinds, with a legend."""
+    # As many beside each other as there is room for, on a telephone too.
+    wide = 40 + 7 * max((len(kind) for kind in kinds), default=0)
     return {
         "field": field,
         "type": "nominal",
         "title": None,
         "sort": list(kinds),
         "scale": {"domain": list(kinds), "range": list(colours)},
-        "legend": {"symbolType": "square"},
+        "legend": {"symbolType": "square", "columns": {"expr": f"max(1, floor(width / {wide}))"}},
     }
 
 

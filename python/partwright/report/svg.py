@@ -1,0 +1,88 @@
+"""A figure without a browser: as an SVG picture, and with its words and numbers as a piece of HTML for notebooks."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from partwright.report.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partwright.report.figure import Document, Figure
+
+__all__ = ["fragment", "svg"]
+
+_WIDTH = 760
+# A notebook has other things on its page, too.
+_FIGURES = 2
+_ROWS = 20
+
+
+def svg(figure: Figure) -> str:
+    """A figure's plot as the text of an SVG picture, the same bytes each time; empty where there is none to draw.
+
+    Args:
+        figure: It.
+
+    Returns:
+        SVG that takes the colour of the text around it.
+    """
+    import vl_convert  # noqa: PLC0415 - an extra
+
+    if figure.spec is None:
+        return ""
+    # Whatever asks for an address gets none.
+    drawn = vl_convert.vegalite_to_svg({**figure.spec, "width": _WIDTH}, allowed_base_urls=[])
+    return _with_own_ids(drawn)
+
+
+def _with_own_ids(drawn: str) -> str:
+    """Vega counts on from picture to picture: no picture of a page may take another's clips for its own."""
+    numbers = {name: str(place) for place, name in enumerate(dict.fromkeys(_CLIP.findall(drawn)))}
+    unnamed = _CLIP.sub(lambda found: f"clip{numbers[found[1]]}", drawn)
+    own = sha256(unnamed.encode()).hexdigest()[:8]
+    return _CLIP.sub(lambda found: f"clip-{own}-{found[1]}", unnamed)
+
+
+# Only of names: text is between tags.
+_CLIP = re.compile(r"""(?<=[#"])clip(\d+)(?=[)"])""")
+
+
+def fragment(document: Document) -> str:
+    """An answer in short: its words and its first figures.
+
+    Args:
+        document: It.
+
+    Returns:
+        HTML without a script.
+    """
+    said = "".join(f"<p>{_text(verdict.mark + verdict.text)}</p>" for verdict in document.verdicts[:_FIGURES])
+    figures = "".join(_figure(figure) for figure in document.figures[:_FIGURES])
+    return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{said}{figures}</div>'
+
+
+def _figure(figure: Figure) -> str:
+    head = "".join(f'<th scope="col">{_text(column.title)}</th>' for column in figure.columns)
+    rows = "".join(_row(column.written(row) for column in figure.columns) for row in figure.rows[:_ROWS])
+    left = figure.left + max(0, len(figure.rows) - _ROWS)
+    more = f"<p>… and {left:,} more</p>" if left else ""
+    plot = svg(figure)
+    picture = f'<div role="img" aria-label="{_text(figure.sentence)}">{plot}</div>' if plot else ""
+    return (
+        f"<p><b>{_text(figure.title)}</b>: {_text(figure.sentence)}</p>{picture}"
+        f"<details><summary>The numbers</summary><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"{more}</details>"
+    )
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+
+
+def _text(text: Any) -> str:  # noqa: ANN401 - whatever is shown
+    return escape(plain(text))
