@@ -140,6 +140,7 @@ def test_many_members_are_bounded_and_it_says_so(read: Callable[[str], Any]) -> 
     found = read("assign-many")
     assert "the 50 members and the 60 topics with the most are drawn" in found.sentences["map"]
     assert len(found.tables["map"]) == 201
+    assert found.plots["map"]["encoding"]["x"]["sort"] == [f"topic-{place}" for place in range(80)]
     assert "more in the JSON" in found.text
     assert len(found.plots["members"]["data"]["values"]) == 50
     lots = read("check-many")

@@ -91,11 +91,7 @@ def _by_partition(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Fig
         colour={"value": ACCENT} if many else by_kind("topic", kinds, PALETTE[: len(kinds)]),
     )
     spec["encoding"]["x"]["sort"] = [f"{label(topic)}-{partition}" for topic, partition in columns]
-    spec["encoding"]["x"]["axis"] = {
-        "labelAngle": -45 if len(columns) > _LEVEL else 0,
-        "ticks": False,
-        "labelLimit": 110,
-    }
+    spec["encoding"]["x"]["axis"] = _names(len(columns))
     _with_all(spec, assignment)
     idle = [member for member, pairs in assignment.items() if not pairs]
     sentence = (
@@ -152,11 +148,8 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
             "legend": None,
         },
     )
-    spec["encoding"]["x"]["axis"] = {
-        "labelAngle": -45 if len(names) > _LEVEL else 0,
-        "ticks": False,
-        "labelLimit": 110,
-    }
+    spec["encoding"]["x"]["axis"] = _names(len(names))
+    spec["encoding"]["x"]["sort"] = [shown(topic) for topic in topics]
     sentence = (
         f"{counted(sum(sizes.values()), 'partition')} of {counted(len(topics), 'topic')} have a reader among "
         f"{counted(len(assignment), 'member')}; a member reads {number(most)} of one topic at the most"
