@@ -252,6 +252,31 @@ def test_a_static_member_returns_unnoticed(broker: EmbeddedKafka, timeline: list
     assert len(ids) == 2
 
 
+def test_a_static_member_that_polls_too_late_leaves_a_partition_to_nobody_for_a_while(
+    broker: EmbeddedKafka, timeline: list[str]
+) -> None:
+    """It loses all it has, and comes back to less without having given anything up: no rebalance follows at once."""
+    late = {**CLASSIC, "session.timeout.ms": 45_000, "max.poll.interval.ms": 5000}
+    script = three(late, partitions=5, assignor="cooperative-sticky")
+    for event in script["events"]:
+        event["instance_id"] = f"i-{event['join']}"
+    script["events"][2]["at_ms"] += 2000
+    script["events"].insert(2, {"at_ms": 2 * STEP_MS, "stall": "c1", "for_ms": 10_000})
+    script["end_ms"] = 30_000
+    lines = happened(broker, timeline, script)
+    real = classic_generations(lines)
+    compare(real, script, lines)
+    sizes = [{name: len(those) for name, those in spread(each).items()} for each in real]
+    assert sizes[2:] == [
+        {"c1": 3, "c2": 2},
+        {"c1": 2, "c2": 2, "c3": 0},
+        # Only now does the coordinator miss the SyncGroup of who c1 was before.
+        {"c1": 2, "c2": 2, "c3": 1},
+    ]
+    assert real[4]["at_ms"] - real[3]["at_ms"] >= late["max.poll.interval.ms"]
+    assert [line["member"] for line in lines if line["event"] == "lost"] == ["c1"]
+
+
 def test_a_member_that_crashes_is_missed_later(broker: EmbeddedKafka, timeline: list[str]) -> None:
     script = three(CLASSIC, {"crash": "c3"}, assignor="range")
     script["end_ms"] += CLASSIC["session.timeout.ms"]

@@ -141,6 +141,12 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.pending.len()
     }
 
+    /// How many have not asked for their assignment, for which they have a time: static members among them that have come
+    /// back under another id since, as their coordinator does not see that.
+    pub fn pending_sync(&self) -> usize {
+        self.pending_sync.len()
+    }
+
     /// Why the last rebalance began.
     pub fn reason(&self) -> &str {
         &self.reason

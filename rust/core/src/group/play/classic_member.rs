@@ -347,7 +347,9 @@ impl World {
     }
 
     pub(super) fn classic_is_quiet(&self, group: &Group) -> bool {
-        let settled = matches!(group.phase(), Phase::Stable | Phase::Empty) && group.pending() == 0;
+        let settled = matches!(group.phase(), Phase::Stable | Phase::Empty)
+            && group.pending() == 0
+            && group.pending_sync() == 0;
         let alive = self.clients.iter().filter(|client| client.alive).count();
         if !settled || group.size() != alive {
             return false;

@@ -57,6 +57,8 @@ public final class GroupTimeline {
                     members.get(event.get("crash").asText()).end(End.CRASHES);
                 } else if (event.has("restart")) {
                     members.get(event.get("restart").asText()).end(End.RESTARTS);
+                } else if (event.has("stall")) {
+                    members.get(event.get("stall").asText()).stall(event.get("for_ms").asLong());
                 } else {
                     Map<String, NewPartitions> counts = new HashMap<>();
                     event.get("add_partitions").properties().forEach(topic ->
@@ -101,6 +103,7 @@ public final class GroupTimeline {
         private final Properties config = new Properties();
         private final List<String> topics = new ArrayList<>();
         private volatile End end;
+        private volatile long stallsMs;
 
         Member(JsonNode common, JsonNode event) {
             name = event.get("join").asText();
@@ -154,6 +157,9 @@ public final class GroupTimeline {
             consumer.subscribe(topics, new Listener(name, consumer));
             ObjectNode last = about(consumer, JSON.createObjectNode(), Set.of());
             while (end == null) {
+                if (stallsMs > 0) {
+                    stall();
+                }
                 consumer.poll(POLL);
                 ObjectNode now = about(consumer, JSON.createObjectNode(), consumer.assignment());
                 if (!now.equals(last)) {
@@ -163,8 +169,22 @@ public final class GroupTimeline {
             }
         }
 
+        private void stall() {
+            say(line(name, "stalls"));
+            try {
+                Thread.sleep(stallsMs);
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+            stallsMs = 0;
+        }
+
         void end(End how) {
             end = how;
+        }
+
+        void stall(long forMs) {
+            stallsMs = forMs;
         }
     }
 

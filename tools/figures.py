@@ -1,0 +1,142 @@
+"""Draws the figures of docs/ with partwright itself: `make docs` does; with `--check` it writes none and fails on a difference."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+import partwright as pw
+from partwright import batching
+from partwright.audit import Resize, fingerprint
+from partwright.placement import Placement
+from partwright.report.figures import assign, batch, check, group, resize
+from partwright.report.figures import fingerprint as fingerprints
+from partwright.report.svg import svg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from partwright.report.figure import Document
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures"
+# A picture in a file does not know the page's colours: it brings its own ground, for light and dark alike.
+INK, GROUND, MARGIN = "#1f2328", "#ffffff", 12
+
+
+def life(assignor: str, events: str = "+3, -1, +2", **more: str) -> Document:
+    """What becomes of a group of six partitions."""
+    script = {"topics": {"orders": 6}, "events": events, "assignor": assignor, **more}
+    return group.document(pw.group.play(script))
+
+
+def roll(*, static: bool) -> Document:
+    """Five members are restarted, one after the other."""
+    script = {"topics": {"orders": 10}, "events": "+5, roll", "assignor": "sticky", "static": static}
+    return group.document(pw.group.play(script))
+
+
+def compared() -> Document:
+    """The same roll of twenty members under each protocol, static and not."""
+    script = {"topics": {"orders": 40}, "events": "+20, roll"}
+    return group.document(pw.group.compare(script))
+
+
+def keys(count: int) -> pa.Array:
+    """So many keys."""
+    return pa.array([f"user-{number}" for number in range(count)])
+
+
+def checked() -> Document:
+    """Orders of which a fifth is one customer's."""
+    orders = pa.concat_arrays([keys(4_000), pa.array(["user-7"] * 1_000)])
+    found = Placement(8)
+    found.add(orders, pw.partition_for_key(orders, 8))
+    return check.document(found)
+
+
+def resized() -> Document:
+    """A record of each key, in six partitions that become nine."""
+    found = Resize(6, 9)
+    found.add(keys(9_000))
+    return resize.document(found)
+
+
+def written() -> Document:
+    """Keys where sarama has put them."""
+    column = keys(2_000)
+    return fingerprints.document(fingerprint(column, pw.partition_for_key(column, 8, client="sarama")))
+
+
+def assigned() -> Document:
+    """Two topics for three members: range gives each topic's first partitions to the same."""
+    members = dict.fromkeys(["c1", "c2", "c3"], ["orders", "users"])
+    return assign.document(pw.assign({"orders": 8, "users": 5}, members, "range"))
+
+
+def records() -> pa.Table:
+    """Ten records of 200 bytes each millisecond, for a tenth of a second."""
+    return pa.table({"value": ["x" * 200] * 1_000, "ts": [number // 10 for number in range(1_000)]})
+
+
+def batched() -> Document:
+    """What the sticky strategy makes of them."""
+    configs = {"batch.size": 4_096, "linger.ms": 5}
+    return batch.document(batching.simulate(records(), {"t": 6}, configs=configs, time="ts"))
+
+
+def tuned() -> Document:
+    """What each setting would."""
+    return batch.document(batching.tune(records(), {"t": 6}, time="ts"))
+
+
+# By its file's name: whose it is, and its name there.
+FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
+    "assign": (assigned, "map"),
+    "batches": (batched, "batches"),
+    "check": (checked, "partitions"),
+    "compare": (compared, "unread"),
+    "fingerprint": (written, "rules"),
+    "life-consumer": (lambda: life("uniform", protocol="consumer"), "timeline"),
+    "life-cooperative": (lambda: life("cooperative-sticky"), "timeline"),
+    "life-eager": (lambda: life("range"), "timeline"),
+    "resize": (resized, "flow"),
+    "roll-dynamic": (lambda: roll(static=False), "timeline"),
+    "roll-static": (lambda: roll(static=True), "timeline"),
+    "tuning": (tuned, "trade-off"),
+}
+
+
+def draw(document: Document, name: str) -> str:
+    """A figure of a document, as the text of a file."""
+    (found,) = (figure for figure in document.figures if figure.id == name)
+    spec: dict[str, Any] = {**(found.spec or {}), "padding": MARGIN}
+    drawn = svg(type(found)(**{**vars(found), "spec": spec})).replace("currentColor", INK)
+    ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
+    return f"{drawn.replace('>', f'>{ground}', 1)}\n"
+
+
+def main() -> int:
+    """Writes what is not there as it should be; returns the exit code."""
+    parser = argparse.ArgumentParser(description="Draw the figures of docs/ with partwright itself.")
+    parser.add_argument("--check", action="store_true", help="write none, and fail on a difference")
+    is_check = parser.parse_args().check
+    drawn = {f"{name}.svg": draw(made(), figure) for name, (made, figure) in FIGURES.items()}
+    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.svg")}
+    others = sorted(name for name in drawn | there if drawn.get(name) != there.get(name))
+    for name in others:
+        if is_check:
+            sys.stdout.write(f"docs/figures/{name} is not what partwright draws: run make docs\n")
+        elif name in drawn:
+            FOLDER.mkdir(exist_ok=True)
+            (FOLDER / name).write_text(drawn[name], encoding="utf-8")
+        else:
+            (FOLDER / name).unlink()
+    return 1 if is_check and others else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
