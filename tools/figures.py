@@ -1,4 +1,7 @@
-"""Draws the figures of docs/ with partwright itself: `make docs` does; with `--check` it writes none and fails on a difference."""
+"""Draws the figures of docs/ with partwright itself, for `make docs`; `--check` fails where one is drawn otherwise."""
+
+# A program of its own, in no package.
+# ruff: noqa: INP001
 
 from __future__ import annotations
 
@@ -24,12 +27,15 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "figures"
 # A picture in a file does not know the page's colours: it brings its own ground, for light and dark alike.
-INK, GROUND, MARGIN = "#1f2328", "#ffffff", 12
+INK, GROUND, MARGIN = "#1f2328", "#ffffff", 20
+# Readers have other fonts than the one that is measured: wider ones need room.
+ROOM = 28
 
 
-def life(assignor: str, events: str = "+3, -1, +2", **more: str) -> Document:
-    """What becomes of a group of six partitions."""
-    script = {"topics": {"orders": 6}, "events": events, "assignor": assignor, **more}
+def life(assignor: str, protocol: str = "classic") -> Document:
+    """Two members have three partitions, and a third one joins."""
+    joins = [{"at_ms": 0, "join": "c1"}, {"at_ms": 0, "join": "c2"}, {"at_ms": 60_000, "join": "c3"}]
+    script = {"topics": {"p": 3}, "events": joins, "assignor": assignor, "protocol": protocol}
     return group.document(pw.group.play(script))
 
 
@@ -73,7 +79,7 @@ def written() -> Document:
 
 def assigned() -> Document:
     """Two topics for three members: range gives each topic's first partitions to the same."""
-    members = dict.fromkeys(["c1", "c2", "c3"], ["orders", "users"])
+    members = {name: ["orders", "users"] for name in ("c1", "c2", "c3")}
     return assign.document(pw.assign({"orders": 8, "users": 5}, members, "range"))
 
 
@@ -98,11 +104,11 @@ FIGURES: dict[str, tuple[Callable[[], Document], str]] = {
     "assign": (assigned, "map"),
     "batches": (batched, "batches"),
     "check": (checked, "partitions"),
-    "compare": (compared, "unread"),
+    "compare": (compared, "unowned"),
     "fingerprint": (written, "rules"),
-    "life-consumer": (lambda: life("uniform", protocol="consumer"), "timeline"),
+    "life-consumer": (lambda: life("uniform", "consumer"), "timeline"),
     "life-cooperative": (lambda: life("cooperative-sticky"), "timeline"),
-    "life-eager": (lambda: life("range"), "timeline"),
+    "life-eager": (lambda: life("sticky"), "timeline"),
     "resize": (resized, "flow"),
     "roll-dynamic": (lambda: roll(static=False), "timeline"),
     "roll-static": (lambda: roll(static=True), "timeline"),
@@ -114,6 +120,7 @@ def draw(document: Document, name: str) -> str:
     """A figure of a document, as the text of a file."""
     (found,) = (figure for figure in document.figures if figure.id == name)
     spec: dict[str, Any] = {**(found.spec or {}), "padding": MARGIN}
+    spec["config"] = {**spec["config"], "legend": {**spec["config"]["legend"], "columnPadding": ROOM}}
     drawn = svg(type(found)(**{**vars(found), "spec": spec})).replace("currentColor", INK)
     ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
     return f"{drawn.replace('>', f'>{ground}', 1)}\n"

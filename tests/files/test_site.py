@@ -71,7 +71,7 @@ def test_the_reference_has_each_public_name(site: Path) -> None:
     built = "".join(page.read_text(encoding="utf-8") for page in sorted((site / "reference").glob("*.html")))
     shown = set(re.findall(r'id="(partwright[\w.]*)"', built))
     names = {id_.rpartition(".")[2] for id_ in shown}
-    for module in ("", ".batching", ".cluster", ".group", ".kafka", ".spark"):
+    for module in ("", ".batching", ".cluster", ".group", ".kafka", ".report", ".spark"):
         source = (ROOT / "python" / "partwright" / Path(*module.split(".")) / "__init__.py").read_text(
             encoding="utf-8"
         )
@@ -82,6 +82,21 @@ def test_the_reference_has_each_public_name(site: Path) -> None:
             full = f"partwright{module}.{name}"
             # A function that its module is named after stands under the module's path.
             assert {full, f"{full}.{name}"} & shown or (not module and name in names), full
+
+
+def test_the_figures_are_what_partwright_draws() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/figures.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_each_figure_is_shown_and_said_in_words() -> None:
+    drawn = {path.name for path in (ROOT / "docs" / "figures").glob("*.svg")}
+    text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)
+    shown = re.findall(r"!\[([^\]]{20,})\]\(figures/([\w-]+\.svg)\)", text)
+    assert {name for _, name in shown} == drawn
+    assert len(drawn) > 10
 
 
 def test_search_finds_the_pages(site: Path) -> None:
