@@ -166,3 +166,27 @@ def test_an_interrupt_leaves_nothing_running(step: str, tmp_path: Path) -> None:
             r"interrupted while writing to .*: [\d,]+ of 336,776 records are written", sentences[0]
         )
     assert_nothing_runs(state)
+
+
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("partwright fing", ["fingerprint"]),
+        ("partwright check --client librdkafka:m", ["librdkafka:murmur2", "librdkafka:murmur2_random"]),
+        ("partwright which k --key-type java:u", ["java:uuid"]),
+        ("partwright assign g.json --assignor coop", ["cooperative-sticky", "cooperative-sticky@2.8"]),
+        (
+            "partwright group g.json --assignor range,coop",
+            ["range,cooperative-sticky", "range,cooperative-sticky@2.8"],
+        ),
+        ("partwright group g.json --protocol c", ["classic", "consumer"]),
+        ("partwright batch r.csv --strategy round", ["round-robin", "round-robin@3.9.2", "round-robin@2.8"]),
+        ("partwright place x.csv --client nobody", []),
+    ],
+)
+def test_a_shell_completes_names(typed: str, names: list[str]) -> None:
+    # fish hands over what is typed of a word as it is; bash breaks words at colons.
+    *_, last = typed.split(" ")
+    done = partwright(_PARTWRIGHT_COMPLETE="fish_complete", COMP_WORDS=typed, COMP_CWORD=last)
+    found = [line.removeprefix("plain,").partition("\t")[0] for line in done.stdout.splitlines() if line]
+    assert found == names, done

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from partwright.cli.assign_sources import is_real, real_group
+from partwright.cli.completion import assignor_names
 from partwright.cli.json_input import lines, named, read_json
 from partwright.cli.options import is_topic, report_option, save_report
 from partwright.errors import PartwrightError
@@ -25,6 +26,7 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "membe
 @click.option(
     "--assignor",
     metavar="A",
+    shell_complete=assignor_names,
     help="The assignor, in place of the one that the group names; mine.MyAssignor is a class of yours.",
 )
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")

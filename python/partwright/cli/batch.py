@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from partwright.cli.completion import client_names, strategy_names
 from partwright.cli.json_input import named, print_answers
 from partwright.cli.latency import LATENCY, read_latency
 from partwright.cli.options import (
@@ -63,6 +64,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     "strategies",
     multiple=True,
     metavar="NAME",
+    shell_complete=strategy_names,
     help="The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
 )
 @click.option("--compare", is_flag=True, help=f"Compare {', '.join(_COMPARED)}.")
@@ -81,7 +83,12 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     help="For --tune: draw requests and delays of all settings into a .svg, .png or .pdf file.",
 )
 @click.option(
-    "--client", default="java", show_default=True, metavar="C", help="The client whose rule places keys."
+    "--client",
+    default="java",
+    show_default=True,
+    metavar="C",
+    shell_complete=client_names,
+    help="The client whose rule places keys.",
 )
 @click.option(
     "--producer-property",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright.cli.completion import client_names
 from partwright.cli.options import (
     column_name,
     is_topic,
@@ -55,6 +56,7 @@ __all__ = ["command"]
     default="java",
     show_default=True,
     metavar="C",
+    shell_complete=client_names,
     help="The client whose partitions are right; `partwright which x -n 1` names all.",
 )
 @key_type_option

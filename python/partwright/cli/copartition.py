@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.completion import client_names, key_type_names
 from partwright.cli.options import (
     column_name,
     is_topic,
@@ -68,12 +69,15 @@ class _Options:
 @click.option(
     "--client",
     metavar="C",
+    shell_complete=client_names,
     help="The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
     "names all.",
 )
-@click.option("--client-b", metavar="C", help="The same of B (default: as A's).")
+@click.option("--client-b", metavar="C", shell_complete=client_names, help="The same of B (default: as A's).")
 @key_type_option
-@click.option("--key-type-b", metavar="T", help="The same of B (default: as A's).")
+@click.option(
+    "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same of B (default: as A's)."
+)
 @json_option
 def command(
     a: str,

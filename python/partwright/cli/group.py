@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright.cli.completion import assignor_names, protocol_names
 from partwright.cli.options import json_option, key_values, report_option, save_report
 from partwright.cli.script_input import at_line, read_script_file
 from partwright.errors import PartwrightError
@@ -27,10 +28,13 @@ __all__ = ["command"]
     metavar="NAME=N",
     help="A topic with N partitions, in place of FILE's; may be repeated.",
 )
-@click.option("--protocol", metavar="P", help="classic, or consumer (KIP-848).")
+@click.option(
+    "--protocol", metavar="P", shell_complete=protocol_names, help="classic, or consumer (KIP-848)."
+)
 @click.option(
     "--assignor",
     metavar="NAME",
+    shell_complete=assignor_names,
     help="The members' assignor: range, cooperative-sticky, ... or a list with commas.",
 )
 @click.option("--static", is_flag=True, help="Members have a group.instance.id, which is their name.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright.cli.completion import key_type_names
 from partwright.errors import PartwrightError
 from partwright.skew import read_share
 
@@ -29,6 +30,7 @@ __all__ = [
 key_type_option = click.option(
     "--key-type",
     metavar="T",
+    shell_complete=key_type_names,
     help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")

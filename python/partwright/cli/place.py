@@ -6,6 +6,7 @@ import time
 
 import click
 
+from partwright.cli.completion import client_names
 from partwright.cli.options import column_name, is_topic, key_type_option
 from partwright.cli.reading import reading
 from partwright.errors import PartwrightError
@@ -30,6 +31,7 @@ __all__ = ["command"]
     default="java",
     show_default=True,
     metavar="C",
+    shell_complete=client_names,
     help="The client whose partitions are taken; `partwright which x -n 1` names all.",
 )
 @key_type_option

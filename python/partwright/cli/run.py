@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.completion import client_names, strategy_names
 from partwright.cli.options import key_type_option, key_values, report_option, save_report
 from partwright.errors import PartwrightError
 
@@ -40,11 +41,13 @@ __all__ = ["command"]
     "--client",
     default="java",
     show_default=True,
+    shell_complete=client_names,
     help="The client whose partitions are taken; `partwright which x -n 1` names all.",
 )
 @click.option(
     "--strategy",
     metavar="NAME",
+    shell_complete=strategy_names,
     help="What places records that the client does not place by their key, as Kafka's producer would: sticky, "
     "round-robin, default@2.8 and so on, or the dotted path of a partitioner (default: the producer that writes them). "
     "Each of Spark's tasks is one producer.",

@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from partwright.cli.completion import client_names, key_type_names
 from partwright.cli.tables import stdout_console
 from partwright.cli.which_topic import print_ways, topic_of, ways_to_read
 from partwright.clients import Placement, key_types, placements
@@ -39,10 +40,16 @@ _BOOLEANS = {"true": True, "false": False}
     metavar="N",
     help="The topic's number of partitions (default: as many as --topic kafka://host:port/topic has).",
 )
-@click.option("--client", metavar="C", help="One client profile only (default: all of them).")
+@click.option(
+    "--client",
+    metavar="C",
+    shell_complete=client_names,
+    help="One client profile only (default: all of them).",
+)
 @click.option(
     "--key-type",
     metavar="T",
+    shell_complete=key_type_names,
     help=f"How the key becomes bytes: {', '.join(key_types())} (default: text as UTF-8).",
 )
 @click.option("--hex", "as_hex", is_flag=True, help="KEY is bytes, written in hex.")
