@@ -67,8 +67,9 @@ format: .venv/setup ## Format the sources
 	$(PYTHON) -m ruff format
 
 # The variable is mkdocs-material's: without it each build begins with a notice about its successor.
-docs: .venv/wheel ## Draw the figures of docs/, build its site into target/site, fail on any warning
+docs: .venv/wheel ## Draw the figures of docs/, run its notebook, build its site into target/site
 	@$(PYTHON) tools/figures.py
+	@$(PYTHON) tools/notebook.py
 	@NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --quiet
 	@echo 'The site is target/site/index.html: a browser opens it as a file.'
 

@@ -175,6 +175,9 @@ class Placement:
         self._placer = Placer(n, client, key_type)
         self._seen = Observed()
 
+    def __repr__(self) -> str:
+        return f"Placement({self.n} partitions, {self.client}: {self.misplaced:,} of {self.rows:,} rows misplaced)"
+
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
         from partwright.report import notebook  # noqa: PLC0415 - which knows this module

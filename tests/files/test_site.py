@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -89,6 +90,26 @@ def test_the_figures_are_what_partwright_draws() -> None:
         [sys.executable, "tools/figures.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_notebook_shows_what_it_would_now() -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/notebook.py", "--check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    cells = json.loads((DOCS / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    pages = [
+        "".join(output["data"]["text/html"])
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output["data"]
+    ]
+    assert len(pages) == 4
+    assert all(page.count("<svg") == page.count("<table") == 2 for page in pages)
 
 
 def test_each_figure_is_shown_and_said_in_words() -> None:

@@ -141,6 +141,9 @@ class Resize:
         self._end: dict[int, int] = {}
         self._seen = Observed()
 
+    def __repr__(self) -> str:
+        return f"Resize({self.from_} to {self.to} partitions: {self.rows_moved:,} of {self.rows:,} rows move)"
+
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
         from partwright.report import notebook  # noqa: PLC0415 - which knows this module
