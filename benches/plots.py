@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
+from partwright.colours import ACCENT
 from readings import CASES, KERNEL_ROWS, Results
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _ratios(results: Results) -> Any:  # noqa: ANN401 - matplotlib's figure, or 
     left.invert_yaxis()
     left.set_title("Keys to partitions, one core: time, ours = 1")
     left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=2)
-    right.barh([line.case for line in goals], [ratios[line.key] or 0 for line in goals], color="tab:purple")
+    right.barh([line.case for line in goals], [ratios[line.key] or 0 for line in goals], color=ACCENT)
     right.axvline(1, color="black", linewidth=0.8)
     right.set_xscale("log")
     right.invert_yaxis()

@@ -86,7 +86,7 @@ MODULES = [
     "partwright.cli.options",
     "partwright.pipeline.settings",
     "partwright.report",
-    "partwright.report.colours",
+    "partwright.colours",
     "partwright.report.figure",
     "partwright.report.writing",
     "partwright.report.words",

@@ -316,6 +316,7 @@ ARROWS: dict[str, set[str]] = {
     },
     "batching": {
         "_core",
+        "colours",
         "audit",
         "files",
         "cluster",
@@ -385,11 +386,13 @@ ARROWS: dict[str, set[str]] = {
         "jars",
         "java",
     },
+    "colours": {"assignment", "clients", "comparison", "producer"},
     "report": {
         "assignment",
         "audit",
         "batching",
         "clients",
+        "colours",
         "comparison",
         "errors",
         "group",
@@ -402,6 +405,7 @@ ARROWS: dict[str, set[str]] = {
     "pipeline": {"_core", "cluster", "producer", "spark", "kafka", "errors", "folders", "shown"},
     "cli": {
         "cluster",
+        "colours",
         "pipeline",
         "report",
         "spark",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.cluster.parts import shown
+from partwright.colours import EMPHASIS
 from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
@@ -130,12 +131,12 @@ def _figure(picture: Picture) -> Figure:
     )
     if picture.at_most_ms is not None:
         label = f"the limit, {picture.at_most_ms:,} ms"
-        axes.axhline(picture.at_most_ms, color="tab:red", linestyle="--", linewidth=1, zorder=1, label=label)
+        axes.axhline(picture.at_most_ms, color=EMPHASIS, linestyle="--", linewidth=1, zorder=1, label=label)
     is_one = len({row["strategy"] for row in rows}) == 1
     # Around their points, the recommended one outside: they may be the same.
     for row, what, colour, size in (
         (picture.default, "as it is set now", "black", 170),
-        (picture.rows[0], "recommended", "tab:red", 300),
+        (picture.rows[0], "recommended", EMPHASIS, 300),
     ):
         if row["p99_delay_ms"] is not None:
             axes.scatter(

@@ -25,19 +25,19 @@ def _of(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parame
 
 # Each imported where it is asked for: --help is there at once.
 def _clients() -> list[str]:
-    from partwright.report.colours import clients  # noqa: PLC0415
+    from partwright.colours import clients  # noqa: PLC0415
 
     return clients()
 
 
 def _strategies() -> list[str]:
-    from partwright.report.colours import strategies  # noqa: PLC0415
+    from partwright.colours import strategies  # noqa: PLC0415
 
     return strategies()
 
 
 def _assignors() -> list[str]:
-    from partwright.report.colours import assignors  # noqa: PLC0415
+    from partwright.colours import assignors  # noqa: PLC0415
 
     return assignors()
 

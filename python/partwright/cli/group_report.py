@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from partwright.cli.tables import right_table, stdout_console
+from partwright.colours import FAILS, OPEN, TERMINAL
 from partwright.group.timeline import counted
-from partwright.report.colours import FAILS, OPEN, TERMINAL
 from partwright.report.verdicts import of_timeline, seconds
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
+from partwright.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.report.colours import ACCENT
+from partwright.colours import ACCENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, assignors, in_order, members
+from partwright.colours import ACCENT, EMPHASIS, MUTED, PALETTE, assignors, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import by_kind, by_name, chart, quantity, squares, tooltip
 from partwright.report.verdicts import of_comparison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, in_order, strategies
+from partwright.colours import ACCENT, EMPHASIS, MUTED, PALETTE, in_order, strategies
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import ZOOM, by_kind, by_name, chart, quantity, tooltip
 from partwright.report.words import after, counted, number, of, share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.report.colours import ACCENT, EMPHASIS, MUTED
+from partwright.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.flow import flow
 from partwright.report.plots import ZOOM, by_kind, by_name, by_partition, quantity, tooltip

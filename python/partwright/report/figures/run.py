@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.report.colours import ACCENT
+from partwright.colours import ACCENT
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.figures.check import heaviest, partitions
 from partwright.report.plots import by_name, quantity, tooltip
