@@ -31,10 +31,10 @@ SCRIPT: dict[str, Any] = {
 }
 LINES = """{"topics": {"t": 4},
  "events": [
-  {"at_ms": 0, "join": "c1"},
+  {"at_ms": 0, "join": "[{,"},
 
-  {"at_ms": 5, "join": "c2", "topics": ["t", "[{,"]}, {"at_ms": 6,
-   "crash": "c1"}, {"at_ms": 7, "leave": "c9"}
+  {"at_ms": 5, "join": "c2"}, {"at_ms": 6,
+   "crash": "[{,"}, {"at_ms": 7, "leave": "c9"}
  ]}
 """
 YAML = """topics: {t: 4}
@@ -167,7 +167,7 @@ def test_an_event_that_is_none_is_named_by_its_line(option: list[str], command: 
     assert (code, out) == (2, b"")
     assert (
         err
-        == "partwright: s.json, line 6: event 4: there is no member 'c9' in the group: there are c1 and c2\n"
+        == "partwright: s.json, line 6: event 4: there is no member 'c9' in the group: there are [{, and c2\n"
     )
 
 

@@ -61,3 +61,57 @@ def test_one_is_one_and_the_sentence_one_line(command: Command, tmp_path: Path) 
     _, out, _ = command("group", written(tmp_path), "--requests")
     assert " a, who is told of 1 member" in out.decode()
     assert "1 members" not in out.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "s.json",
+            '{"topics": {"a/b": 3}, "events": "+1"}',
+            "s.json: a topic cannot be called 'a/b': use a-z",
+        ),
+        (
+            "s.yaml",
+            "topics: {1: 3}\nevents: '+1'\n",
+            "s.yaml: a topic is named by text, not 1",
+        ),
+        (
+            "s.yaml",
+            "topics: {t: 3}\nevents: '+1'\ntopics: {u: 3}\n",
+            "s.yaml, line 3: 'topics' is there twice",
+        ),
+        (
+            "s.yaml",
+            "topics: {t: 3,\n  t: 4}\nevents: '+1'\n",
+            "s.yaml, line 2: 't' is there twice in one object",
+        ),
+    ],
+)
+def test_a_script_that_is_none_is_refused(
+    name: str, text: str, told: str, command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, out, err = command("group", str(tmp_path / name))
+    assert (code, out, err.count("\n")) == (2, b"", 1)
+    assert told in err
+
+
+def test_an_alias_of_yaml_may_go_in_a_circle(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("topics: {t: 3}\nconfig: &c {x: *c}\nevents: '+1'\n", encoding="utf-8")
+    code, _, err = command("group", str(tmp_path / "s.yaml"))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "'x'" in err
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(command: Command, tmp_path: Path) -> None:
+    marked = tmp_path / "s.json"
+    marked.write_bytes(b'\xef\xbb\xbf{"topics": {"t": 3},\r\n"events": "+1"}\r\n')
+    assert command("group", str(marked))[0] == 0
+
+
+def test_what_is_hidden_in_a_name_is_written_out(command: Command, tmp_path: Path) -> None:
+    code, out, _ = command("group", written(tmp_path, {"at_ms": 1, "join": "a\x00\u202e"}))
+    assert code == 0
+    assert b"a\\u0000\\u202e" in out
+    assert "\u202e".encode() not in out

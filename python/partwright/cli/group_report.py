@@ -14,6 +14,7 @@ from partwright.cli.tables import right_table, stdout_console
 from partwright.colours import FAILS, OPEN, TERMINAL
 from partwright.group.timeline import counted
 from partwright.report.verdicts import of_timeline, seconds
+from partwright.report.words import plain
 
 if TYPE_CHECKING:
     from partwright.group import Timeline
@@ -38,19 +39,19 @@ def print_timeline(timeline: Timeline, width: int) -> None:
         table.add_row(
             str(each["generation"]),
             seconds(each["at_ms"]),
-            escape(each["why"]),
-            escape(each["leader"] or "-"),
-            escape(_counts(each["assignment"])),
+            _cell(each["why"]),
+            _cell(each["leader"] or "-"),
+            _cell(_counts(each["assignment"])),
         )
     console.print(table)
     if len(generations) > _MOST_GENERATIONS:
         console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
-    click.echo(timeline.chart(width))
+    click.echo("\n".join(map(plain, timeline.chart(width).split("\n"))))
     cost, *others = of_timeline(timeline)
-    console.print(f"\n{escape(cost.text)}", soft_wrap=True)
+    console.print(f"\n{_cell(cost.text)}", soft_wrap=True)
     for said in others:
         style = {"fails": TERMINAL[FAILS], "open": TERMINAL[OPEN]}.get(said.state)
-        console.print(escape(said.text), soft_wrap=True, style=style)
+        console.print(_cell(said.text), soft_wrap=True, style=style)
 
 
 def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
@@ -81,7 +82,7 @@ def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
     for (name, static), timeline in timelines.items():
         for failure in timeline.failures():
             console.print(
-                f"[{TERMINAL[FAILS]}]{name}, {'static' if static else 'dynamic'}: {escape(failure['member'])} ended at "
+                f"[{TERMINAL[FAILS]}]{name}, {'static' if static else 'dynamic'}: {_cell(failure['member'])} ended at "
                 f"{seconds(failure['at_ms'])} with {failure['error']}[/]"
             )
 
@@ -101,8 +102,13 @@ def print_requests(timeline: Timeline, *, as_json: bool) -> None:
         if row["members"]:
             leader += f", who is told of {counted(row['members'], 'member')}"
         told = [row["member"], row["request"], row["error"], str(row["generation"]), leader]
-        table.add_row(seconds(row["at_ms"]), *map(escape, told))
+        table.add_row(seconds(row["at_ms"]), *map(_cell, told))
     stdout_console().print(table)
+
+
+def _cell(text: str) -> str:
+    """Members are called as they like: what is hidden in a name is written out."""
+    return escape(plain(text))
 
 
 def _counts(assignment: dict[str, list[tuple[str, int]]]) -> str:

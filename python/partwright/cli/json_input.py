@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["lines", "named", "print_answers", "read_json"]
 
 
+# Editors of Windows begin a file with it.
+_BOM = "\ufeff"
+
+
 def named(file: str) -> str:
     """What a sentence calls a file.
 
@@ -37,9 +41,9 @@ def lines(file: str) -> Iterator[str]:
             raise PartwrightError("stdin is closed: name a file, or give it one")
         if file == "-":
             for line in sys.stdin.buffer:
-                yield line.decode("utf-8")
+                yield line.decode("utf-8").removeprefix(_BOM)
         else:
-            with open(file, encoding="utf-8") as lines:  # noqa: PTH123 - the name may be a descriptor's
+            with open(file, encoding="utf-8-sig") as lines:  # noqa: PTH123 - the name may be a descriptor's
                 yield from lines
     except UnicodeDecodeError as error:
         raise PartwrightError(f"{named(file)} is not UTF-8 ({error.reason})") from None

@@ -65,6 +65,27 @@ def _line_in_json(text: str, number: int) -> int | None:
     return None
 
 
+def _refuse_twice(file: str, root: Any) -> None:  # noqa: ANN401 - a node of PyYAML's
+    """No field may be there twice: YAML would silently take the last."""
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        # What an alias names was looked at where its anchor is.
+        if node is None or id(node) in seen or isinstance(node.value, str):
+            continue
+        seen.add(id(node))
+        pairs = [each for each in node.value if isinstance(each, tuple)]
+        names: set[str] = set()
+        for key, value in pairs:
+            if isinstance(key.value, str):
+                if key.value in names:
+                    line = key.start_mark.line + 1
+                    raise PartwrightError(f"{file}, line {line}: {key.value!r} is there twice in one object")
+                names.add(key.value)
+            waiting += [key, value]
+        waiting += [each for each in node.value if not isinstance(each, tuple)]
+
+
 def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
     try:
         import yaml  # noqa: PLC0415 - an extra
@@ -76,6 +97,7 @@ def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         told = str(error).splitlines()
         raise PartwrightError(f"{file}: this is no YAML: {' '.join(' '.join(told).split())}") from None
+    _refuse_twice(file, root)
     starts: list[int] = []
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         if getattr(key, "value", None) == "events" and isinstance(value, yaml.SequenceNode):

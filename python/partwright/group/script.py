@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from partwright.cluster.parts import listed, object_fields, shown, unknown
+from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, MemberConfigs, read_configs
 from partwright.group.coordinator import is_text
@@ -117,8 +118,7 @@ class _Reader:
                 f'topics are numbers of partitions by name, as {{"t": 4}}, not {shown(topics)}'
             )
         self.topics: dict[str, int | None] = {
-            _name(name, "a topic"): whole(count, f"topic {name}", 1, MOST_INT)
-            for name, count in topics.items()
+            _topic(name): whole(count, f"topic {name}", 1, MOST_INT) for name, count in topics.items()
         }
         if not self.topics:
             raise PartwrightError(
@@ -183,7 +183,7 @@ class _Reader:
         for number, event in enumerate(events, 1):
             made = event.get("create_topic") if isinstance(event, Mapping) else None
             for name in made if isinstance(made, Mapping) else ():
-                self.topics.setdefault(_name(name, f"event {number}: a topic"), None)
+                self.topics.setdefault(_topic(name, f"event {number}: "), None)
                 self.counts.setdefault(name, None)
 
     def event(self, where: str, event: object) -> int:
@@ -231,7 +231,7 @@ class _Reader:
             )
         for name in names:
             # A consumer may wait for a topic that nobody has made yet.
-            self.topics.setdefault(_name(name, f"{where}: a topic"), None)
+            self.topics.setdefault(_topic(name, f"{where}: "), None)
             self.counts.setdefault(name, None)
         return [list(self.topics).index(name) for name in dict.fromkeys(names)]
 
@@ -399,6 +399,13 @@ class _Reader:
 
 
 _ALL_FIELDS = {"at_ms", *(field for fields in _EVENTS.values() for field in fields)}
+
+
+def _topic(given: object, where: str = "") -> str:
+    try:
+        return check_topic(_name(given, "a topic"))
+    except PartwrightError as error:
+        raise PartwrightError(f"{where}{error}") from None
 
 
 def _name(given: object, what: str) -> str:
