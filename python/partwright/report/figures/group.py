@@ -201,16 +201,22 @@ def _counts(
                     }
                 )
             at += wide
-    most = max((bar["partitions"] for bar in bars), default=1)
+    # Of all partitions that nobody reads, a member would read few: each kind has its own most.
+    most = {
+        kind: max((bar["partitions"] for bar in bars if bar["kind"] == kind), default=1)
+        for kind in (_READ, _LOST)
+    }
+    for bar in bars:
+        bar["strength"] = bar["partitions"] / most[bar["kind"]]
     main = {
         "name": "main",
         "mark": {"type": "bar"},
         "encoding": {
             "color": by_kind("kind", [_READ, _LOST], [ACCENT, EMPHASIS]),
             "opacity": {
-                "field": "partitions",
+                "field": "strength",
                 "type": "quantitative",
-                "scale": {"domain": [0, most], "range": [0.15, 1]},
+                "scale": {"domain": [0, 1], "range": [0.15, 1]},
                 "legend": None,
             },
             "tooltip": tooltip(
