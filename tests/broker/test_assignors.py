@@ -302,7 +302,7 @@ def expected(
 def test_each_member_of_a_real_group_gets_what_we_say(
     assignor: Any, clients: str, broker: EmbeddedKafka, java: JavaMembers
 ) -> None:
-    # On a busy machine a broker may assign twice while one joins, and a client may miss its heartbeats: twice more then,
+    # On a busy machine a broker may assign twice while one joins, and a client may miss heartbeats: twice more then,
     # in a new group. What we say wrongly is wrong there, too.
     for left in (2, 1, 0):
         try:
