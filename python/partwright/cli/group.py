@@ -125,15 +125,18 @@ def command(
     # Imported here alone, for it brings pyarrow along.
     from partwright import group  # noqa: PLC0415
     from partwright.cli import group_report as shown  # noqa: PLC0415
+    from partwright.cli.reading import working  # noqa: PLC0415
 
     try:
         if compare:
             _refuse_both(requests)
-            compared = group.compare(script)
+            with working("playing", "lives") as played:
+                compared = group.compare(script, played=played)
             save_report(report, compared, file)
             click.echo(json.dumps(group.costs(compared))) if as_json else shown.print_compared(compared)
             return
-        timeline = group.play(script, requests=requests)
+        with working("playing", "lives"):
+            timeline = group.play(script, requests=requests)
     except PartwrightError as error:
         if file is None:
             raise

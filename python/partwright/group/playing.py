@@ -11,7 +11,7 @@ from partwright.group.script import read_script
 from partwright.group.timeline import Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 __all__ = ["VARIANTS", "compare", "play"]
 
@@ -88,12 +88,15 @@ def play(script: Mapping[str, Any], *, ownership: bool = True, requests: bool = 
     return Timeline(read, timeline)
 
 
-def compare(script: Mapping[str, Any]) -> dict[tuple[str, bool], Timeline]:
+def compare(
+    script: Mapping[str, Any], *, played: Callable[[int, int], None] | None = None
+) -> dict[tuple[str, bool], Timeline]:
     """The same script under each protocol, with and without static membership.
 
     Args:
         script: See `play`. Its `protocol`, `assignor` and `static` are left out of account, and no event may name an
             `assignor` or an `instance_id` of its own.
+        played: Called with how many of how many lives are played, before each.
 
     Returns:
         By the protocol's name (`range` and `sticky`, which rebalance eagerly, `cooperative-sticky`, and `consumer`,
@@ -116,11 +119,14 @@ def compare(script: Mapping[str, Any]) -> dict[tuple[str, bool], Timeline]:
             raise PartwrightError(
                 f"event {number} names its own {min(own)}, which a comparison chooses: leave it out"
             )
-    return {
-        (name, static): play({**script, **variant, "static": static}, ownership=False)
-        for name, variant in VARIANTS.items()
-        for static in (False, True)
-    }
+    found = {}
+    lives = [(name, static) for name in VARIANTS for static in (False, True)]
+    for number, (name, static) in enumerate(lives):
+        if played is not None:
+            played(number, len(lives))
+        life = {**script, **VARIANTS[name], "static": static}
+        found[name, static] = play(life, ownership=False)
+    return found
 
 
 def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[dict[str, Any]]:
