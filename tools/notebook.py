@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -20,12 +21,13 @@ PATIENCE_S = 120
 def executed(text: str) -> str:
     """A notebook's text with the outputs that its cells have now, and nothing of the machine that ran it."""
     notebook = nbformat.reads(text, as_version=4)
-    # No port is opened for it.
-    kernel = KernelManager(kernel_name="python3", transport="ipc")
-    try:
-        NotebookClient(notebook, km=kernel, timeout=PATIENCE_S, record_timing=False).execute()
-    finally:
-        kernel.shutdown_kernel(now=True)
+    with tempfile.TemporaryDirectory() as folder:
+        # No port is opened for it, and its sockets are gone with the folder.
+        kernel = KernelManager(kernel_name="python3", transport="ipc", ip=str(Path(folder) / "kernel"))
+        try:
+            NotebookClient(notebook, km=kernel, timeout=PATIENCE_S, record_timing=False).execute()
+        finally:
+            kernel.shutdown_kernel(now=True)
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
     return f"{nbformat.writes(notebook, indent=1)}\n"
 

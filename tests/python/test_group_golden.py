@@ -77,3 +77,31 @@ def test_the_golden_files_reach_the_corners() -> None:
         "UNREVOKED_PARTITIONS",
         "UNRELEASED_PARTITIONS",
     }
+
+
+def test_static_members_that_give_a_rebalance_no_time_are_waited_for_until_their_sessions_end() -> None:
+    """Kafka's coordinator asks itself again and again meanwhile, so that no golden file can have it."""
+    from partwright.group.replay import replay
+
+    member = {"session_timeout_ms": 6000, "protocols": [["range", "v0"]], "member_id_required": False}
+    static = {**member, "instance_id": "i", "rebalance_timeout_ms": 0}
+    dynamic = {**member, "instance_id": None, "rebalance_timeout_ms": 1000}
+    requests: list[dict[str, Any]] = [
+        {"at_ms": 0, "request": "join", "member": "a", "known": False, **dynamic},
+        {"at_ms": 1, "request": "join", "member": "b", "known": False, **static},
+        {"at_ms": 2, "request": "join", "member": "a", "known": True, **dynamic},
+        {"at_ms": 3, "request": "leave", "members": [{"member": "a", "instance_id": None}]},
+        {"at_ms": 6001, "request": "wait"},
+        {"at_ms": 6002, "request": "wait"},
+    ]
+    question = {"kind": "classic", "config": {"group.initial.rebalance.delay.ms": 0}, "requests": requests}
+    states = replay(question, [["a", "1"], ["b", "2"]])["states"]
+    assert [(state["state"], state["members"]) for state in states] == [
+        ("CompletingRebalance", ["a"]),
+        ("PreparingRebalance", ["a", "b"]),
+        ("CompletingRebalance", ["a", "b"]),
+        ("PreparingRebalance", ["b"]),
+        ("PreparingRebalance", ["b"]),
+        ("Empty", []),
+        ("Empty", []),
+    ]

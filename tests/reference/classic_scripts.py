@@ -82,6 +82,7 @@ def scripts() -> Iterator[dict[str, Any]]:
         _a_full_group(),
         _a_delay_that_grows(),
         _votes(),
+        _no_time_to_rejoin(),
         _nobody_and_nothing(),
     ):
         yield script.question
@@ -199,6 +200,17 @@ def _votes() -> Classic:
     for name in ("b", "c", "a"):
         script.join(name, protocols=[["range", name]])
     return script.sync("a", {"a": "t0"}).sync("e").leave("e").join("a", protocols=[["sticky", "a"]])
+
+
+def _no_time_to_rejoin() -> Classic:
+    """Dynamic members that give a rebalance no time, and then static ones that give it a millisecond."""
+    script = Classic("no time to rejoin", **{"group.initial.rebalance.delay.ms": 0})
+    script.enter("a", rebalance_timeout_ms=0).sync("a", {"a": "t0"}).after(10)
+    script.enter("b", rebalance_timeout_ms=0).heartbeat("a").wait(10).join("a", known=False).wait(50_000)
+    static = {"rebalance_timeout_ms": 1, "session_timeout_ms": 6000}
+    script.join("c", known=False, instance_id="i", **static).wait(1).sync("c", {"c": "t0"}, instance_id="i")
+    script.join("d", known=False, instance_id="j", **static).wait(1000).heartbeat("c", instance_id="i")
+    return script.wait(7000)
 
 
 def _nobody_and_nothing() -> Classic:

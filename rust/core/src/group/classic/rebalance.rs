@@ -75,8 +75,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             self.timers.cancel(&Timer::Session(id));
         }
         if !self.elect() && !self.members.is_empty() {
-            // Those who are left are static members, for which the session alone decides.
-            self.wait_for_joins(at);
+            // Those who are left are static members, for which the session alone decides. With no timeout at all
+            // Kafka asks itself again at once, and again, until its clock has gone on: here a millisecond later.
+            self.timers.set(Timer::Join, at + self.longest_rebalance_timeout_ms().max(1));
             return;
         }
         self.generation += 1;

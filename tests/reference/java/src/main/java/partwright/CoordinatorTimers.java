@@ -11,6 +11,9 @@ import org.apache.kafka.server.util.timer.TimerTaskEntry;
 final class CoordinatorTimers implements Timer {
     private record Set(TimerTaskEntry entry, long number) {}
 
+    /** How many may fire at one instant before it is taken for one that sets itself again for ever. */
+    private static final int MOST_AT_ONCE = 100_000;
+
     private final PriorityQueue<Set> timers = new PriorityQueue<>(
             Comparator.comparingLong((Set set) -> set.entry.expirationMs).thenComparingLong(Set::number));
     private final BatchClock clock;
@@ -27,10 +30,17 @@ final class CoordinatorTimers implements Timer {
 
     /** Goes on to an instant; each timer that is due by then sees its own deadline on the clock. */
     void advanceTo(long instantMs) {
+        long before = -1;
+        int atOnce = 0;
         for (Set next = timers.peek(); next != null && next.entry.expirationMs <= instantMs; next = timers.peek()) {
             timers.remove();
             if (!next.entry.cancelled()) {
                 clock.set(Math.max(clock.milliseconds(), next.entry.expirationMs));
+                atOnce = clock.milliseconds() == before ? atOnce + 1 : 0;
+                before = clock.milliseconds();
+                if (atOnce > MOST_AT_ONCE) {
+                    throw new IllegalStateException("timers set themselves again and again at " + before + " ms");
+                }
                 next.entry.timerTask.run();
             }
         }
