@@ -387,15 +387,15 @@ impl ConsumerGroup {
             epoch: member.epoch,
             previous_epoch: member.previous_epoch,
             state: member.state.name(),
-            assigned: member.assigned.keys().copied().collect(),
-            revoking: member.revoking.keys().copied().collect(),
+            assigned: member.assigned.places().collect(),
+            revoking: member.revoking.places().collect(),
             target: self.0.target(id).to_vec(),
         };
         ConsumerState {
             state: self.0.exists().then(|| self.0.state()),
             epoch: self.0.epoch(),
             assignment_epoch: self.0.assignment_epoch(),
-            members: self.0.members().iter().map(member).collect(),
+            members: self.0.members().into_iter().map(member).collect(),
         }
     }
 }

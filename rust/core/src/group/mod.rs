@@ -14,6 +14,7 @@ mod code;
 pub mod consumer;
 mod java_map;
 pub mod play;
+mod queue;
 mod timers;
 
 pub use code::Code;

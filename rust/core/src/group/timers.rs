@@ -1,10 +1,9 @@
 //! Timers by name: each fires once when time passes it, in the order of the deadlines and then of setting.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::hash::Hash;
 
 use super::Map;
+use super::queue::Queue;
 
 /// When a timer fires: the time, and the number of its setting.
 type Place = (i64, u64);
@@ -13,11 +12,9 @@ type Place = (i64, u64);
 /// most are sessions, which every heartbeat puts off.
 #[derive(Clone, Debug)]
 pub(super) struct Timers<K> {
-    queue: BinaryHeap<Reverse<(Place, K)>>,
+    queue: Queue<Place, K>,
     waiting: Map<K, Waiting>,
     set: u64,
-    /// Whether the timer at the front of the queue is the next one indeed: nothing has happened to it since that was seen.
-    settled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +25,7 @@ struct Waiting {
 
 impl<K: Ord> Default for Timers<K> {
     fn default() -> Self {
-        Self { queue: BinaryHeap::new(), waiting: Map::default(), set: 0, settled: true }
+        Self { queue: Queue::default(), waiting: Map::default(), set: 0 }
     }
 }
 
@@ -40,25 +37,16 @@ impl<K: Clone + Hash + Ord> Timers<K> {
         match self.waiting.get_mut(&key) {
             Some(waiting) if waiting.queued <= fires => {
                 waiting.fires = fires;
-                let queued = waiting.queued;
-                self.disturb(queued);
             }
             _ => {
-                self.queue.push(Reverse((fires, key.clone())));
+                self.queue.push(fires, key.clone());
                 self.waiting.insert(key, Waiting { fires, queued: fires });
             }
         }
     }
 
     pub(super) fn cancel(&mut self, key: &K) {
-        if let Some(waiting) = self.waiting.remove(key) {
-            self.disturb(waiting.queued);
-        }
-    }
-
-    /// Something has become of a timer, which may be the one at the front.
-    fn disturb(&mut self, queued: Place) {
-        self.settled &= self.queue.peek().is_some_and(|Reverse((front, _))| *front != queued);
+        self.waiting.remove(key);
     }
 
     /// Takes all timers away.
@@ -67,40 +55,33 @@ impl<K: Clone + Hash + Ord> Timers<K> {
         self.waiting.clear();
     }
 
-    /// When the next timer fires.
-    pub(super) fn next(&mut self) -> Option<i64> {
-        self.settle();
-        self.queue.peek().map(|Reverse(((at, _), _))| *at)
-    }
-
-    /// Takes the next timer that is due by a time, with its own time.
-    pub(super) fn due(&mut self, by: i64) -> Option<(i64, K)> {
-        self.next().filter(|&at| at <= by)?;
-        let Reverse(((at, _), key)) = self.queue.pop()?;
-        self.settled = false;
-        self.waiting.remove(&key);
-        Some((at, key))
-    }
-
-    /// Brings a timer to the front of the queue that really is the next one.
-    fn settle(&mut self) {
-        if std::mem::replace(&mut self.settled, true) {
-            return;
-        }
-        while let Some(Reverse((queued, key))) = self.queue.peek() {
+    /// When the next timer fires, if that is by a time. No timer fires before its place in the queue: those that are there
+    /// later are not looked at.
+    pub(super) fn next(&mut self, by: i64) -> Option<i64> {
+        while let Some((queued, key)) = self.queue.peek().filter(|((at, _), _)| *at <= by) {
             match self.waiting.get_mut(key) {
-                Some(waiting) if waiting.fires == *queued => return,
-                Some(waiting) if waiting.queued == *queued => {
+                Some(waiting) if waiting.fires == queued => return Some(queued.0),
+                Some(waiting) if waiting.queued == queued => {
                     waiting.queued = waiting.fires;
-                    let moved = Reverse((waiting.fires, key.clone()));
-                    self.queue.pop();
-                    self.queue.push(moved);
+                    let fires = waiting.fires;
+                    if let Some((_, key)) = self.queue.pop() {
+                        self.queue.push(fires, key);
+                    }
                 }
                 _ => {
                     self.queue.pop();
                 }
             }
         }
+        None
+    }
+
+    /// Takes the next timer that is due by a time, with its own time.
+    pub(super) fn due(&mut self, by: i64) -> Option<(i64, K)> {
+        self.next(by)?;
+        let ((at, _), key) = self.queue.pop()?;
+        self.waiting.remove(&key);
+        Some((at, key))
     }
 }
 
@@ -120,9 +101,10 @@ mod tests {
         timers.cancel(&"d");
         timers.set("e", 2);
         timers.set("e", 20);
-        assert_eq!(timers.next(), Some(3));
+        assert_eq!(timers.next(2), None);
+        assert_eq!(timers.next(i64::MAX), Some(3));
         let fired: Vec<_> = std::iter::from_fn(|| timers.due(10)).collect();
         assert_eq!(fired, [(3, "c"), (5, "a"), (5, "b")]);
-        assert_eq!(timers.next(), Some(20));
+        assert_eq!(timers.next(i64::MAX), Some(20));
     }
 }

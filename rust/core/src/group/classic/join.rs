@@ -102,13 +102,13 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             self.refuse_join(&id, code, at, tag);
             return;
         }
-        let same = self.members.get(&id).is_some_and(|member| member.protocols == join.protocols);
+        let same = || self.members.get(&id).is_some_and(|member| member.protocols == join.protocols);
         match self.phase {
             Phase::PreparingRebalance => self.rejoin(&id, &join, "is joining during the rebalance", at, tag),
-            Phase::CompletingRebalance if same => self.tell_again(&id, at, tag),
+            Phase::CompletingRebalance if same() => self.tell_again(&id, at, tag),
             Phase::CompletingRebalance => self.rejoin(&id, &join, "has changed what it says", at, tag),
             Phase::Stable if self.is_leader(&id) => self.rejoin(&id, &join, "leads and joins again", at, tag),
-            Phase::Stable if !same => self.rejoin(&id, &join, "has changed what it says", at, tag),
+            Phase::Stable if !same() => self.rejoin(&id, &join, "has changed what it says", at, tag),
             Phase::Stable => self.tell_again(&id, at, tag),
             Phase::Empty | Phase::Dead => self.refuse_join(&id, Code::UnknownMemberId, at, tag),
         }

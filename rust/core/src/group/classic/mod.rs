@@ -212,6 +212,13 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// the event's time, before it and after.
     #[must_use]
     pub fn step(mut self, event: Event<M, A>) -> (Self, Vec<Effect<M, A>>) {
+        self.apply(event);
+        let effects = std::mem::take(&mut self.effects);
+        (self, effects)
+    }
+
+    /// The same in place, for who plays a whole life: what is answered is left to be taken.
+    pub(super) fn apply(&mut self, event: Event<M, A>) {
         let Event { at, tag, request } = event;
         self.fire_due(at);
         match request {
@@ -238,8 +245,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
         // What the request has set for no time at all.
         self.fire_due(at);
-        let effects = std::mem::take(&mut self.effects);
-        (self, effects)
+    }
+
+    /// What was answered since the last time.
+    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, Effect<M, A>> {
+        self.effects.drain(..)
     }
 
     fn fire_due(&mut self, by: i64) {
@@ -248,9 +258,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
     }
 
-    /// When the next timer fires.
-    pub fn deadline(&mut self) -> Option<i64> {
-        self.timers.next()
+    /// When the next timer fires, if that is by a time.
+    pub fn deadline(&mut self, by: i64) -> Option<i64> {
+        self.timers.next(by)
     }
 
     fn answer(&mut self, at: i64, tag: u32, answer: Answer<M, A>) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::code::Code;
 use super::super::java_map::Name;
+use super::super::timers::Timers;
 use super::member::State;
 use super::{Effect, Group, Heartbeat, Member, Place, Timer};
 use crate::Result;
@@ -63,7 +64,7 @@ impl Group {
             member.assignor = Some(assignor.clone());
         }
         if let Some(topics) = &request.topics {
-            member.topics = topics.iter().copied().collect();
+            member.topics = Arc::new(topics.iter().copied().collect());
         }
         let changed = member.topics != before.topics;
         let change = (before.assignor.as_deref(), member.assignor.as_deref());
@@ -93,8 +94,8 @@ impl Group {
         self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
         let full =
             request.rebalance_timeout_ms.is_some() && request.topics.is_some() && request.owned.is_some();
-        let told = request.epoch == 0 || full || !member.assigned.keys().eq(before.assigned.keys());
-        let assignment = told.then(|| member.assigned.keys().copied().collect());
+        let told = request.epoch == 0 || full || !member.assigned.places().eq(before.assigned.places());
+        let assignment = told.then(|| member.assigned.places().collect());
         self.effects.push(Effect { at, tag, code: Code::None, epoch: member.epoch, assignment });
         Ok(())
     }
@@ -112,10 +113,11 @@ impl Group {
             member.instance.as_ref() == Some(instance) && self.statics.get(instance) == Some(&request.member)
         });
         let vote = member.assignor.as_deref();
+        let is_agreed = || self.preferred_assignor(Some((vote, vote))) == self.preferred_assignor(None);
         let arrived = own
             && request.epoch == member.epoch
             && member.is_reconciled_to(self.assignment_epoch)
-            && self.preferred_assignor(Some((vote, vote))) == self.preferred_assignor(None);
+            && (vote.is_none() || is_agreed());
         arrived.then_some(member.epoch)
     }
 
@@ -144,7 +146,7 @@ impl Group {
         let Some(member) = known else {
             return if joins { Ok((Member::default(), None)) } else { Err(Code::UnknownMemberId) };
         };
-        let owned = |owned: &Vec<Place>| owned.iter().all(|place| member.assigned.contains_key(place));
+        let owned = |owned: &Vec<Place>| owned.iter().all(|&place| member.assigned.has(place));
         let lost_answer = request.epoch == member.previous_epoch && request.owned.as_ref().is_some_and(owned);
         if joins || request.epoch == member.epoch || request.epoch < member.epoch && lost_answer {
             Ok((member.clone(), None))
@@ -165,23 +167,33 @@ impl Group {
 
     /// Puts a member into the group as it is now, and counts what it holds as taken.
     pub(super) fn keep(&mut self, name: &Name, member: Member) {
-        if let Some(before) = self.members.remove(name) {
-            if let Some(instance) = before.instance.as_ref().filter(|_| before.instance != member.instance) {
-                self.statics.remove(instance);
-            }
-            if !before.places().eq(member.places()) {
-                self.take_over(name, &before, &member);
-            }
-            self.count(&before.topics, before.assignor.as_deref(), false);
-        } else {
+        let Some(kept) = self.members.get_mut(name) else {
             self.joined.push(Arc::clone(name));
             self.take_over(name, &Member::default(), &member);
+            self.count(&member.topics, member.assignor.as_deref(), true);
+            self.name(name, &member);
+            self.members.insert(Arc::clone(name), member);
+            return;
+        };
+        let before = std::mem::replace(kept, member.clone());
+        if let Some(instance) = before.instance.as_ref().filter(|_| before.instance != member.instance) {
+            self.statics.remove(instance);
         }
-        self.count(&member.topics, member.assignor.as_deref(), true);
+        if !before.places().eq(member.places()) {
+            self.take_over(name, &before, &member);
+        }
+        if before.topics != member.topics || before.assignor != member.assignor {
+            self.count(&before.topics, before.assignor.as_deref(), false);
+            self.count(&member.topics, member.assignor.as_deref(), true);
+        }
+        self.name(name, &member);
+    }
+
+    /// Notes a static member's id.
+    fn name(&mut self, name: &Name, member: &Member) {
         if let Some(instance) = &member.instance {
             self.statics.insert(instance.clone(), Arc::clone(name));
         }
-        self.members.insert(Arc::clone(name), member);
     }
 
     /// `maybeUpdatePartitionEpoch`: what a member held is free, and what it holds is taken.
@@ -234,8 +246,8 @@ impl Group {
             return if epoch < 0 { Code::None } else { Code::GroupIdNotFound };
         }
         let Some(member) = self.members.get(name) else { return Code::UnknownMemberId };
-        let since = |place| member.assigned.get(place).or_else(|| member.revoking.get(place));
-        let had = |place| since(place).is_some_and(|&since| epoch >= since);
+        let since = |place| member.assigned.since(place).or_else(|| member.revoking.since(place));
+        let had = |&place: &Place| since(place).is_some_and(|since| epoch >= since);
         if epoch == member.epoch || epoch < member.epoch && places.iter().all(had) {
             Code::None
         } else {
@@ -245,14 +257,15 @@ impl Group {
 
     /// The group is loaded by another broker: all of it was written, but every session begins anew.
     pub(super) fn reload(&mut self, at: i64) {
-        self.timers.clear();
         self.stale = true;
-        for (name, member) in &self.members {
-            self.timers.set(Timer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
+        let mut timers = Timers::default();
+        for (name, member) in self.members() {
+            timers.set(Timer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
             if member.state == State::UnrevokedPartitions {
-                self.timers.set(Timer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
+                timers.set(Timer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
             }
         }
+        self.timers = timers;
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::code::Code;
 use super::super::java_map::Name;
 use super::heartbeat::LEAVES_FOR_A_WHILE;
-use super::{Effect, Group, Heartbeat, Timer};
+use super::{Effect, Group, Heartbeat, Held, Timer};
 
 impl Group {
     /// `consumerGroupLeave`.
@@ -29,10 +29,8 @@ impl Group {
         if for_a_while {
             let mut member = self.members[&request.member].clone();
             member.epoch = LEAVES_FOR_A_WHILE;
-            member.revoking.clear();
-            for since in member.assigned.values_mut() {
-                *since = 0;
-            }
+            member.revoking = Held::default();
+            member.assigned = member.assigned.places().map(|place| (place, 0)).collect();
             self.keep(&request.member, member);
         } else {
             self.fence(&request.member, "left");

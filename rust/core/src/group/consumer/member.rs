@@ -1,6 +1,7 @@
 //! A member of a group of KIP-848's protocol.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Place;
 
@@ -28,6 +29,49 @@ impl State {
     }
 }
 
+/// Partitions that a member has, each with the epoch since which it has it: in order, and shared by all copies of a member.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held(Arc<[(Place, i32)]>);
+
+impl Held {
+    /// Since when a partition is held.
+    #[must_use]
+    pub fn since(&self, place: Place) -> Option<i32> {
+        let found = self.0.binary_search_by_key(&place, |(held, _)| *held).ok()?;
+        Some(self.0[found].1)
+    }
+
+    /// Whether a partition is held.
+    #[must_use]
+    pub fn has(&self, place: Place) -> bool {
+        self.since(place).is_some()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The partitions with their epochs, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Place, i32)> {
+        self.0.iter().copied()
+    }
+
+    /// The partitions, in order.
+    pub fn places(&self) -> impl Iterator<Item = Place> {
+        self.0.iter().map(|(place, _)| *place)
+    }
+}
+
+impl FromIterator<(Place, i32)> for Held {
+    fn from_iter<I: IntoIterator<Item = (Place, i32)>>(held: I) -> Self {
+        let mut held: Vec<_> = held.into_iter().collect();
+        held.sort_unstable();
+        Self(held.into())
+    }
+}
+
 /// A member, as `ConsumerGroupMember` has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
@@ -40,12 +84,12 @@ pub struct Member {
     /// `group.instance.id`.
     pub instance: Option<String>,
     pub(super) rebalance_timeout_ms: i64,
-    pub(super) topics: BTreeSet<u32>,
+    pub(super) topics: Arc<BTreeSet<u32>>,
     pub(super) assignor: Option<String>,
     /// What it may read, each with the epoch since which it may.
-    pub assigned: BTreeMap<Place, i32>,
+    pub assigned: Held,
     /// What it has to give up, the same.
-    pub revoking: BTreeMap<Place, i32>,
+    pub revoking: Held,
 }
 
 impl Default for Member {
@@ -56,10 +100,10 @@ impl Default for Member {
             state: State::Stable,
             instance: None,
             rebalance_timeout_ms: -1,
-            topics: BTreeSet::new(),
+            topics: Arc::default(),
             assignor: None,
-            assigned: BTreeMap::new(),
-            revoking: BTreeMap::new(),
+            assigned: Held::default(),
+            revoking: Held::default(),
         }
     }
 }
@@ -72,7 +116,7 @@ impl Member {
 
     /// What nobody else may have yet: what it may read, and what it has to give up.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> {
-        self.assigned.keys().chain(self.revoking.keys()).copied()
+        self.assigned.places().chain(self.revoking.places())
     }
 
     /// Goes on to an epoch.

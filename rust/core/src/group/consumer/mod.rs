@@ -10,7 +10,7 @@ mod member;
 mod reconcile;
 mod target;
 
-pub use member::{Member, State};
+pub use member::{Held, Member, State};
 pub use target::{ASSIGNORS, check_assignor};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +130,7 @@ enum Timer {
 pub struct Group {
     config: Config,
     topics: Vec<(Name, Option<u32>)>,
-    members: BTreeMap<Name, Member>,
+    members: Map<Name, Member>,
     /// The members in the order in which they came.
     joined: Vec<Name>,
     statics: Map<String, Name>,
@@ -164,7 +164,7 @@ impl Group {
         Self {
             config,
             topics: Vec::new(),
-            members: BTreeMap::new(),
+            members: Map::default(),
             joined: Vec::new(),
             statics: Map::default(),
             subscribers: BTreeMap::new(),
@@ -192,6 +192,13 @@ impl Group {
     ///
     /// Those of [`crate::assignors::Assignor::assign`].
     pub fn step(mut self, event: Event) -> Result<(Self, Vec<Effect>)> {
+        self.apply(event)?;
+        let effects = std::mem::take(&mut self.effects);
+        Ok((self, effects))
+    }
+
+    /// The same in place, for who plays a whole life: what is answered is left to be taken.
+    pub(super) fn apply(&mut self, event: Event) -> Result<()> {
         while let Some((_, timer)) = self.timers.due(event.at) {
             self.fire(timer);
         }
@@ -207,13 +214,17 @@ impl Group {
             Request::Wait => {}
             Request::Move => self.reload(at),
         }
-        let effects = std::mem::take(&mut self.effects);
-        Ok((self, effects))
+        Ok(())
     }
 
-    /// When the next timer fires.
-    pub fn deadline(&mut self) -> Option<i64> {
-        self.timers.next()
+    /// What was answered since the last time.
+    pub(super) fn effects(&mut self) -> std::vec::Drain<'_, Effect> {
+        self.effects.drain(..)
+    }
+
+    /// When the next timer fires, if that is by a time.
+    pub fn deadline(&mut self, by: i64) -> Option<i64> {
+        self.timers.next(by)
     }
 
     /// The group's epoch; 0 where there is no group yet.
@@ -245,9 +256,21 @@ impl Group {
         }
     }
 
-    /// The members, by their ids.
-    pub fn members(&self) -> &BTreeMap<Name, Member> {
-        &self.members
+    /// The members, in the order of their ids.
+    pub fn members(&self) -> Vec<(&Name, &Member)> {
+        let mut members: Vec<_> = self.members.iter().collect();
+        members.sort_unstable_by_key(|(name, _)| *name);
+        members
+    }
+
+    /// A member.
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        self.members.get(name)
+    }
+
+    /// How many members there are.
+    pub fn size(&self) -> usize {
+        self.members.len()
     }
 
     /// What a member is to read in the end, sorted.
@@ -287,15 +310,19 @@ impl Group {
         self.topics = topics;
     }
 
-    /// The topics of a subscription that are there, with their partitions.
-    fn there<'a>(&self, topics: impl Iterator<Item = &'a u32>) -> BTreeMap<u32, u32> {
-        let count = |&topic: &u32| Some((topic, self.topics.get(topic as usize)?.1?));
-        topics.filter_map(count).collect()
+    /// How many partitions a topic has, if it is there.
+    fn partitions(&self, topic: u32) -> Option<u32> {
+        self.topics.get(topic as usize)?.1
+    }
+
+    /// Whether a member subscribes to a topic that is there.
+    fn is_read_by(&self, member: &Member, topic: u32) -> bool {
+        member.topics.contains(&topic) && self.partitions(topic).is_some()
     }
 
     /// The topics that the group reads and that are there.
     fn read(&self) -> BTreeMap<u32, u32> {
-        self.there(self.subscribers.keys())
+        self.subscribers.keys().filter_map(|&topic| Some((topic, self.partitions(topic)?))).collect()
     }
 
     /// Counts what a member subscribes to and asks for: one that comes, or one that goes.

@@ -1,10 +1,9 @@
 //! Reconciliation: a member is brought to its target step by step, and nobody reads what another has not given up.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::member::State;
-use super::{Group, Heartbeat, Member, Place, Timer};
+use super::{Group, Heartbeat, Held, Member, Place, Timer};
 
 impl Group {
     /// `maybeReconcile`.
@@ -48,44 +47,40 @@ impl Group {
 
     /// `computeNextAssignment`: revoke first, then assign what is free.
     fn next(&self, request: &Heartbeat, member: &mut Member, has_target: bool) {
-        let subscribed = self.there(member.topics.iter());
-        let target = if has_target { self.target(&request.member) } else { &[] };
-        let target: BTreeSet<Place> = target.iter().copied().collect();
-        let target: BTreeSet<Place> =
-            target.into_iter().filter(|(topic, _)| subscribed.contains_key(topic)).collect();
-        let (mut kept, revoking): (BTreeMap<Place, i32>, BTreeMap<Place, i32>) =
-            member.assigned.iter().partition(|(place, _)| target.contains(place));
-        let wanted: Vec<Place> = target.into_iter().filter(|place| !kept.contains_key(place)).collect();
-        let free = |place: &Place| !self.taken.contains_key(place) || member.revoking.contains_key(place);
-        let (free, unreleased): (Vec<Place>, Vec<Place>) = wanted.into_iter().partition(free);
+        let mut target = if has_target { self.target(&request.member).to_vec() } else { Vec::new() };
+        target.retain(|&(topic, _)| self.is_read_by(member, topic));
+        let (mut kept, revoking): (Vec<_>, Vec<_>) =
+            member.assigned.iter().partition(|(place, _)| target.binary_search(place).is_ok());
+        let revoking = Held::from_iter(revoking);
+        target.retain(|place| kept.binary_search_by_key(place, |(kept, _)| *kept).is_err());
+        let is_free = |place: &Place| !self.taken.contains_key(place) || member.revoking.has(*place);
+        let (free, unreleased): (Vec<Place>, Vec<Place>) = target.into_iter().partition(is_free);
         if !revoking.is_empty() && owns_any(request.owned.as_deref(), &revoking) {
             member.state = State::UnrevokedPartitions;
             let epoch = member.epoch;
             member.go(epoch);
-            (member.assigned, member.revoking) = (kept, revoking);
+            (member.assigned, member.revoking) = (kept.into_iter().collect(), revoking);
             return;
         }
         kept.extend(free.into_iter().map(|place| (place, self.assignment_epoch)));
         member.state = if unreleased.is_empty() { State::Stable } else { State::UnreleasedPartitions };
         member.go(self.assignment_epoch);
-        (member.assigned, member.revoking) = (kept, BTreeMap::new());
+        (member.assigned, member.revoking) = (kept.into_iter().collect(), Held::default());
     }
 
     /// `updateCurrentAssignment`: what a member no longer subscribes to is taken from it at once.
     fn drop_unsubscribed(&self, owned: Option<&[Place]>, member: &mut Member) {
-        let subscribed = self.there(member.topics.iter());
-        let (kept, dropped): (BTreeMap<Place, i32>, BTreeMap<Place, i32>) =
-            member.assigned.iter().partition(|((topic, _), _)| subscribed.contains_key(topic));
+        let (kept, dropped): (Vec<_>, Vec<_>) =
+            member.assigned.iter().partition(|((topic, _), _)| self.is_read_by(member, *topic));
         // Java tells by the maps' identity whether anything is new, and one without a topic always has a new one.
         let nothing_left = member.topics.is_empty() && member.revoking.is_empty();
         if dropped.is_empty() && !nothing_left {
             return;
         }
-        let mut revoking = member.revoking.clone();
-        revoking.extend(dropped);
+        let revoking: Held = member.revoking.iter().chain(dropped).collect();
         let epoch = member.epoch;
         member.go(epoch);
-        member.assigned = kept;
+        member.assigned = kept.into_iter().collect();
         if !revoking.is_empty() && owns_any(owned, &revoking) {
             member.state = State::UnrevokedPartitions;
             member.revoking = revoking;
@@ -94,6 +89,6 @@ impl Group {
 }
 
 /// Whether a member reads any of these still, for all that it says: where it says nothing, it may.
-fn owns_any(owned: Option<&[Place]>, places: &BTreeMap<Place, i32>) -> bool {
-    owned.is_none_or(|owned| owned.iter().any(|place| places.contains_key(place)))
+fn owns_any(owned: Option<&[Place]>, places: &Held) -> bool {
+    owned.is_none_or(|owned| owned.iter().any(|place| places.has(*place)))
 }

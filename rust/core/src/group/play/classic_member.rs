@@ -20,9 +20,9 @@ impl World {
     /// Puts a request to the coordinator.
     pub(super) fn step_classic(&mut self, request: ClassicRequest, asks: Option<(Reader, Asked)>) {
         let tag = self.ask(asks);
-        let Some(Coordinator::Classic(group)) = self.coordinator.take() else { return };
+        let Some(Coordinator::Classic(mut group)) = self.coordinator.take() else { return };
         let before = group.generation();
-        let (group, effects) = group.step(classic::Event { at: self.now, tag, request });
+        group.apply(classic::Event { at: self.now, tag, request });
         if group.generation() > before {
             let leader = group.leader().and_then(|id| self.by_id.get(id)).copied();
             self.generations.push(Generation {
@@ -34,10 +34,10 @@ impl World {
                 assignment: Vec::new(),
             });
         }
-        self.coordinator = Some(Coordinator::Classic(Box::new(group)));
-        for effect in effects {
+        for effect in group.effects() {
             self.answered(effect.tag, Answer::Classic(effect.answer));
         }
+        self.coordinator = Some(Coordinator::Classic(group));
     }
 
     /// `onJoinPrepare` and `JoinGroup`.
@@ -55,8 +55,7 @@ impl World {
                 client.reading.iter().copied().filter(|(topic, _)| !client.topics.contains(topic)).collect();
             self.release(reader, &gone);
         } else {
-            let all = client.reading.clone();
-            self.release(reader, &all);
+            self.release_all(reader);
         }
         let client = &mut self.clients[reader as usize];
         client.joining = true;
@@ -107,14 +106,27 @@ impl World {
 
     /// Gives partitions up, with their offsets committed.
     pub(super) fn release(&mut self, reader: Reader, places: &[Place]) {
-        let read = self.read_by(reader);
-        let client = &mut self.clients[reader as usize];
-        let commits = client.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some());
-        let committed = if commits { read } else { client.committed_by(read) };
-        client.reading.retain(|place| places.binary_search(place).is_err());
+        if places.is_empty() {
+            return;
+        }
+        let (read, committed) = self.commit_all(reader);
+        self.clients[reader as usize].reading.retain(|place| places.binary_search(place).is_err());
         for &place in places {
             self.ledger.release(place, reader, read, committed, self.now);
         }
+    }
+
+    /// The same with all that a client reads.
+    pub(super) fn release_all(&mut self, reader: Reader) {
+        let (read, committed) = self.commit_all(reader);
+        self.drop_all(reader, read, committed);
+    }
+
+    /// Up to when a client has read what it gives up by itself, and up to when that is committed.
+    fn commit_all(&self, reader: Reader) -> (i64, i64) {
+        let (read, client) = (self.read_by(reader), &self.clients[reader as usize]);
+        let commits = client.config.as_ref().is_some_and(|config| config.auto_commit_interval_ms.is_some());
+        (read, if commits { read } else { client.committed_by(read) })
     }
 
     /// Gives up what a client is not to read any more, and takes what it is; how many it has given up.

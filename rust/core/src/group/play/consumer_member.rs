@@ -18,9 +18,9 @@ impl World {
     /// Puts a request to the coordinator.
     pub(super) fn step_consumer(&mut self, request: Request, asks: Option<(Reader, Asked)>) -> Result<()> {
         let tag = self.ask(asks);
-        let Some(Coordinator::Consumer(group)) = self.coordinator.take() else { return Ok(()) };
+        let Some(Coordinator::Consumer(mut group)) = self.coordinator.take() else { return Ok(()) };
         let before = group.assignment_epoch();
-        let (group, effects) = group.step(consumer::Event { at: self.now, tag, request })?;
+        group.apply(consumer::Event { at: self.now, tag, request })?;
         if group.assignment_epoch() > before {
             let target = |id: &Arc<str>| Some((*self.by_id.get(id)?, group.shared_target(id)));
             self.generations.push(Generation {
@@ -29,13 +29,13 @@ impl World {
                 why: self.named(group.reason()),
                 leader: None,
                 protocol: None,
-                assignment: group.members().keys().filter_map(target).collect(),
+                assignment: group.members().into_iter().filter_map(|(id, _)| target(id)).collect(),
             });
         }
-        self.coordinator = Some(Coordinator::Consumer(Box::new(group)));
-        for effect in effects {
+        for effect in group.effects() {
             self.answered(effect.tag, Answer::Consumer(effect));
         }
+        self.coordinator = Some(Coordinator::Consumer(group));
         Ok(())
     }
 
@@ -183,14 +183,15 @@ impl World {
     pub(super) fn consumer_is_quiet(&self, group: &consumer::Group) -> bool {
         let alive = self.clients.iter().filter(|client| client.alive);
         matches!(group.state(), "Stable" | "Empty")
-            && (!group.is_stale() || group.members().is_empty())
-            && group.members().len() == alive.clone().count()
+            && (!group.is_stale() || group.size() == 0)
+            && group.size() == alive.clone().count()
             && alive.into_iter().all(|client| {
-                let member = group.members().get(&client.id);
+                let member = group.member(&client.id);
                 client.wanted.is_none()
                     && client.is_subscribed_as_told()
                     && member.is_some_and(|member| {
-                        member.epoch == client.generation && member.assigned.keys().eq(&client.reading)
+                        member.epoch == client.generation
+                            && member.assigned.places().eq(client.reading.iter().copied())
                     })
             })
     }
@@ -253,8 +254,7 @@ impl World {
 
     /// `close()`: a dynamic member says that it leaves, a static one does not unless it is told to.
     pub(super) fn close(&mut self, reader: Reader, says_so: Option<bool>) -> Result<()> {
-        let all = self.clients[reader as usize].reading.clone();
-        self.release(reader, &all);
+        self.release_all(reader);
         let is_static = self.clients[reader as usize].is_static();
         let says_so = says_so.unwrap_or(!is_static);
         self.clients[reader as usize].alive = false;

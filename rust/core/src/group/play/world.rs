@@ -1,12 +1,12 @@
 //! The clock of a play: what comes next, whom it concerns, and when nothing moves any more.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::super::Map;
 use super::super::consumer::Place;
 use super::super::java_map::Name;
+use super::super::queue::Queue;
 use super::super::{classic, consumer};
 use super::client::{Answer, Asked, Client, Said};
 use super::ledger::{Ledger, Reader};
@@ -57,7 +57,7 @@ pub(super) struct World {
     pub commits: Vec<(i64, Reader, super::super::Code)>,
     pub by_id: Map<Name, Reader>,
     messages: Option<Vec<Message>>,
-    queue: BinaryHeap<Reverse<(i64, u64, Todo)>>,
+    queue: Queue<(i64, u64), Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
     /// What was asked by whom, by the tag of the request.
@@ -95,7 +95,7 @@ impl World {
             commits: Vec::new(),
             by_id: Map::default(),
             messages: script.keeps_messages.then(Vec::new),
-            queue: BinaryHeap::new(),
+            queue: Queue::default(),
             actions: script.actions.into(),
             until: script.until,
             asked: Map::default(),
@@ -118,8 +118,8 @@ impl World {
         let limit = self.until.unwrap_or(last + AT_MOST_AFTER_MS);
         let mut at_once = 0;
         let settled = loop {
-            let queued = self.queue.peek().map(|Reverse((at, _, _))| *at);
-            let deadline = self.deadline();
+            let queued = self.queue.peek().map(|((at, _), _)| at);
+            let deadline = self.deadline(queued.unwrap_or(i64::MAX));
             let next = match (queued, deadline) {
                 (Some(queued), Some(deadline)) => queued.min(deadline),
                 (Some(at), None) | (None, Some(at)) => at,
@@ -141,7 +141,7 @@ impl World {
             self.now = next;
             if deadline.is_some_and(|deadline| deadline <= next) {
                 self.tick()?;
-            } else if let Some(Reverse((_, _, todo))) = self.queue.pop() {
+            } else if let Some((_, todo)) = self.queue.pop() {
                 self.act(todo)?;
             }
             self.hand_out()?;
@@ -161,14 +161,15 @@ impl World {
     }
 
     pub(super) fn later(&mut self, at: i64, todo: Todo) {
-        self.queue.push(Reverse((at, self.numbered, todo)));
+        self.queue.push((at, self.numbered), todo);
         self.numbered += 1;
     }
 
-    fn deadline(&mut self) -> Option<i64> {
+    /// When the coordinator's own time comes next, if that is by a time.
+    fn deadline(&mut self, by: i64) -> Option<i64> {
         match self.coordinator.as_mut()? {
-            Coordinator::Classic(group) => group.deadline(),
-            Coordinator::Consumer(group) => group.deadline(),
+            Coordinator::Classic(group) => group.deadline(by),
+            Coordinator::Consumer(group) => group.deadline(by),
         }
     }
 
