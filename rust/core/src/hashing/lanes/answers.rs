@@ -24,7 +24,7 @@ impl Slots<'_> {
             return;
         }
         if let Some((now, later)) = std::mem::take(&mut self.0).into_slice().split_first_chunk_mut::<L>() {
-            *now = answers.map(MaybeUninit::new);
+            now.write_copy_of_slice(answers);
             self.0 = later.iter_mut();
         }
     }

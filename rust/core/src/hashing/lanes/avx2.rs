@@ -164,14 +164,24 @@ fn any_negative(vector: Vector) -> bool {
     _mm256_movemask_ps(_mm256_castsi256_ps(vector)) != 0
 }
 
+/// The lanes whose bit is set, and 0 in the others.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn only(bits: u32, vector: Vector) -> Vector {
+    let lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    and(vector, _mm256_cmpeq_epi32(and(splat(bits), lane), lane))
+}
+
 /// What is left of numbers below 2^31, by [`Divisor::remainder`].
 #[target_feature(enable = "avx2")]
 #[inline]
 fn remainder(numbers: Vector, n: Divisor) -> Vector {
-    let (multiplier, shift) = (splat(n.multiplier), _mm_cvtsi32_si128(n.shift.cast_signed()));
-    let even = _mm256_srl_epi64(_mm256_mul_epu32(numbers, multiplier), shift);
-    let odd = _mm256_srl_epi64(_mm256_mul_epu32(_mm256_srli_epi64::<32>(numbers), multiplier), shift);
-    let quotients = _mm256_blend_epi32::<0b1010_1010>(even, _mm256_slli_epi64::<32>(odd));
+    const ODD: i32 = 0b11_11_01_01;
+    let (twice, multiplier) = (add(numbers, numbers), splat(n.multiplier));
+    let even = _mm256_mul_epu32(twice, multiplier);
+    let odd = _mm256_mul_epu32(_mm256_shuffle_epi32::<ODD>(twice), multiplier);
+    let upper_halves = _mm256_blend_epi32::<0b1010_1010>(_mm256_shuffle_epi32::<ODD>(even), odd);
+    let quotients = _mm256_srlv_epi32(upper_halves, splat(n.shift));
     sub(numbers, mul(quotients, splat(n.n)))
 }
 
@@ -196,11 +206,17 @@ unsafe fn words(place: impl Fn(usize) -> *const u8) -> [Vector; 4] {
     ]
 }
 
-/// No shorter way to the words of short keys.
+/// There is no shorter way to the words of keys that have any.
+const SHORT: usize = 0;
+
+/// The words of keys that have none.
+///
+/// # Safety
+/// None.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn words_of_short(_: &impl Group<LANES>) -> Option<[Vector; 4]> {
-    None
+unsafe fn words_of_short(_: *const u8, _: usize) -> [Vector; 4] {
+    [splat(0); 4]
 }
 
 #[target_feature(enable = "avx2")]

@@ -163,14 +163,24 @@ fn any_negative(vector: Vector) -> bool {
     _mm512_cmplt_epi32_mask(vector, _mm512_setzero_si512()) != 0
 }
 
+/// The lanes whose bit is set, and 0 in the others.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn only(bits: u32, vector: Vector) -> Vector {
+    #[expect(clippy::cast_possible_truncation, reason = "a bit for each of sixteen lanes")]
+    _mm512_maskz_mov_epi32(bits as u16, vector)
+}
+
 /// What is left of numbers below 2^31, by [`Divisor::remainder`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn remainder(numbers: Vector, n: Divisor) -> Vector {
-    let (multiplier, shift) = (splat(n.multiplier), _mm_cvtsi32_si128(n.shift.cast_signed()));
-    let even = _mm512_srl_epi64(_mm512_mul_epu32(numbers, multiplier), shift);
-    let odd = _mm512_srl_epi64(_mm512_mul_epu32(_mm512_srli_epi64::<32>(numbers), multiplier), shift);
-    let quotients = _mm512_mask_blend_epi32(0b1010_1010_1010_1010, even, _mm512_slli_epi64::<32>(odd));
+    const ODD: i32 = 0b11_11_01_01;
+    let (twice, multiplier) = (add(numbers, numbers), splat(n.multiplier));
+    let even = _mm512_mul_epu32(twice, multiplier);
+    let odd = _mm512_mul_epu32(_mm512_shuffle_epi32::<ODD>(twice), multiplier);
+    let upper_halves = _mm512_mask_shuffle_epi32::<ODD>(odd, 0b0101_0101_0101_0101, even);
+    let quotients = _mm512_srlv_epi32(upper_halves, splat(n.shift));
     sub(numbers, mul(quotients, splat(n.n)))
 }
 
@@ -223,19 +233,24 @@ const SPREAD: [[u8; 64]; LOAD + 1] = {
     spread
 };
 
-/// The words of keys that lie so closely that one load has four of them; lanes are in the order of [`in_order`].
+/// Keys that lie so closely are loaded four at once.
+const SHORT: usize = LOAD;
+
+/// The words of keys of which each begins so many bytes behind the one before; lanes are in the order of [`in_order`].
+///
+/// # Safety
+/// [`FOUR`] bytes can be read from each key's start.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn words_of_short(group: &impl Group<LANES>) -> Option<[Vector; 4]> {
-    let spread = SPREAD.get(group.stride()?)?;
+unsafe fn words_of_short(start: *const u8, stride: usize) -> [Vector; 4] {
     // SAFETY: 64 bytes are loaded.
-    let spread = unsafe { _mm512_loadu_si512(spread.as_ptr().cast()) };
+    let spread = unsafe { _mm512_loadu_si512(SPREAD[stride].as_ptr().cast()) };
     let four = |lane: usize| {
-        // SAFETY: keys lie evenly, so that 64 bytes can be read from each.
-        let keys = unsafe { _mm512_loadu_si512(group.start(lane).cast()) };
+        // Safety: the caller's.
+        let keys = unsafe { _mm512_loadu_si512(start.wrapping_add(lane * stride).cast()) };
         _mm512_permutexvar_epi8(spread, keys)
     };
-    Some(transposed(four(0), four(4), four(8), four(12)))
+    transposed(four(0), four(4), four(8), four(12))
 }
 
 /// What was found by [`words_of_short`], in the order of the rows.

@@ -3,7 +3,7 @@
 //!
 //! A set of primitives is a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
-//! `any_negative`, `remainder`, `words`, `words_of_short` and `in_order`.
+//! `any_negative`, `only`, `remainder`, `words`, and for keys of `SHORT` bytes at most `words_of_short` and `in_order`.
 
 macro_rules! kernel {
     ($features:literal, groups: $($group:literal),+) => {
@@ -31,54 +31,52 @@ macro_rules! kernel {
             xor(hash, shift_right::<15>(hash))
         }
 
-        /// Keys that are all `length` bytes long.
+        /// Keys that are all `length` bytes long. Each step waits for the one before, so that a processor is busier with
+        /// several groups than with one.
         #[target_feature(enable = $features)]
         #[inline]
-        fn of_one_length(group: &impl Group<LANES>, length: usize) -> Vector {
+        fn of_one_length(groups: &[impl Group<LANES>; GROUPS], length: usize) -> [Vector; GROUPS] {
             #[expect(clippy::cast_possible_truncation, reason = "a group's lengths fit into 31 bits")]
-            let mut hash = splat(SEED ^ length as u32);
-            if let Some(words) = words_of_short(group) {
-                return in_order(avalanche(rest(hash, words, length)));
+            let mut hashes = [splat(SEED ^ length as u32); GROUPS];
+            if let Some(stride) = groups[0].stride().filter(|stride| *stride <= SHORT) {
+                // SAFETY: keys lie evenly, so that four loads of that size can be read from any of them.
+                let words = [$(unsafe { words_of_short(groups[$group].start(0), stride) }),+];
+                return rest(hashes, words, length).map(|hash| in_order(avalanche(hash)));
             }
+            let words = |at: usize| -> [[Vector; 4]; GROUPS] {
+                // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
+                [$(unsafe { words(|lane| groups[$group].start(lane).wrapping_add(at)) }),+]
+            };
             let mut at = 0;
             while length - at > LOAD {
-                // SAFETY: each key has as many bytes more.
-                let [first, second, third, fourth] = unsafe { words(|lane| group.start(lane).wrapping_add(at)) };
-                hash = step(step(step(step(hash, first), second), third), fourth);
+                let words = words(at);
+                for word in 0..4 {
+                    hashes = std::array::from_fn(|group| step(hashes[group], words[group][word]));
+                }
                 at += LOAD;
             }
-            // SAFETY: the length, rounded up to whole loads, and one load are not longer than the room of any.
-            let words = unsafe { words(|lane| group.start(lane).wrapping_add(at)) };
-            avalanche(rest(hash, words, length - at))
+            rest(hashes, words(at), length - at).map(|hash| avalanche(hash))
         }
 
         /// The last bytes of keys that all have as many, 16 at most.
         #[target_feature(enable = $features)]
         #[inline]
-        fn rest(mut hash: Vector, words: [Vector; 4], length: usize) -> Vector {
-            let [first, second, third, fourth] = words;
-            let mut tail = first;
-            if length >= 4 {
-                (hash, tail) = (step(hash, first), second);
+        fn rest(mut hashes: [Vector; GROUPS], words: [[Vector; 4]; GROUPS], length: usize) -> [Vector; GROUPS] {
+            for word in 0..4 {
+                let left = length.saturating_sub(4 * word);
+                if left >= 4 {
+                    hashes = std::array::from_fn(|group| step(hashes[group], words[group][word]));
+                } else if left > 0 {
+                    let of_the_key = splat((1 << (8 * left)) - 1);
+                    hashes = std::array::from_fn(|group| {
+                        mul(xor(hashes[group], and(words[group][word], of_the_key)), splat(MULTIPLIER))
+                    });
+                }
             }
-            if length >= 8 {
-                (hash, tail) = (step(hash, second), third);
-            }
-            if length >= 12 {
-                (hash, tail) = (step(hash, third), fourth);
-            }
-            if length >= 16 {
-                hash = step(hash, fourth);
-            }
-            if length % 4 == 0 {
-                return hash;
-            }
-            let of_the_key = splat((1 << (8 * (length % 4))) - 1);
-            mul(xor(hash, and(tail, of_the_key)), splat(MULTIPLIER))
+            hashes
         }
 
-        /// Keys of any lengths, `longest` being the greatest: all lanes go on to its end. Each step waits for the one
-        /// before, so that a processor is busier with several groups than with one.
+        /// Keys of any lengths, `longest` being the greatest: all lanes go on to its end.
         #[target_feature(enable = $features)]
         #[inline]
         fn of_any_lengths(
@@ -192,22 +190,21 @@ macro_rules! kernel {
             const ALONE: usize = 256;
             let groups: [K::Group<LANES>; GROUPS] = [$(keys.group(row + $group * LANES)?),+];
             let mut lengths = [splat(0); GROUPS];
-            let (mut longest, mut room, mut span) = (0, usize::MAX, 0_usize);
+            let (mut room, mut span) = (usize::MAX, 0_usize);
             for (lengths, group) in lengths.iter_mut().zip(&groups) {
                 *lengths = lengths_of(group)?;
-                longest = longest.max(bytes(maximum(*lengths)));
                 room = room.min(group.room());
                 span = span.saturating_add(group.span());
                 look_ahead(group);
             }
-            if longest.next_multiple_of(LOAD).max(FOUR) > room {
-                return None;
+            let fits = |longest: usize| longest.next_multiple_of(LOAD).max(FOUR) <= room;
+            let length = first(lengths[0]);
+            if lengths.iter().all(|lengths| are_equal(*lengths, splat(length))) {
+                let length = length as usize;
+                return fits(length).then(|| of_one_length(&groups, length));
             }
-            let first = splat(first(lengths[0]));
-            if lengths.iter().all(|lengths| are_equal(*lengths, first)) {
-                return Some(groups.map(|group| of_one_length(&group, longest)));
-            }
-            if longest > ALONE && longest > span / 4 {
+            let longest = lengths.iter().map(|lengths| bytes(maximum(*lengths))).fold(0, usize::max);
+            if !fits(longest) || longest > ALONE && longest > span / 4 {
                 return None;
             }
             Some(of_any_lengths(&groups, lengths, longest))
@@ -226,8 +223,17 @@ macro_rules! kernel {
             let mut row = rows.start;
             while rows.end - row >= ROWS {
                 if let Some(hashes) = of_groups(keys, row) {
-                    for (group, hash) in hashes.into_iter().enumerate() {
-                        answer(hash, row + group * LANES, validity, finish, answers);
+                    let mut found = match finish {
+                        Finish::Hash => hashes,
+                        Finish::Partition(n) => hashes.map(|hash| remainder(and(hash, splat(TO_POSITIVE)), n)),
+                    };
+                    if let Some(validity) = validity {
+                        for (group, found) in found.iter_mut().enumerate() {
+                            *found = only(validity.bits::<LANES>(row + group * LANES), *found);
+                        }
+                    }
+                    for found in found {
+                        answers.extend(&store(found));
                     }
                 } else {
                     super::scalar(keys, row..row + ROWS, validity, finish, answers)?;
@@ -235,26 +241,6 @@ macro_rules! kernel {
                 row += ROWS;
             }
             super::scalar(keys, row..rows.end, validity, finish, answers)
-        }
-
-        /// Gives what becomes of the hashes of a group's rows.
-        #[target_feature(enable = $features)]
-        #[inline]
-        fn answer(
-            hash: Vector,
-            row: usize,
-            validity: Option<Validity<'_>>,
-            finish: Finish,
-            answers: &mut Slots<'_>,
-        ) {
-            let mut answer = store(match finish {
-                Finish::Hash => hash,
-                Finish::Partition(n) => remainder(and(hash, splat(TO_POSITIVE)), n),
-            });
-            if let Some(validity) = validity {
-                validity.clear(row, &mut answer);
-            }
-            answers.extend(&answer);
         }
 
         /// Has the bytes fetched that come some groups later: the processor's own guess is late where keys are long.

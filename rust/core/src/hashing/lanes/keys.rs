@@ -30,18 +30,13 @@ impl Validity<'_> {
         self.bits.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// Puts 0 in the place of each answer of the rows from `row` on that has no key.
+    /// Which of `L` rows from `row` on have a key, the lowest bit for the first.
     #[inline]
-    pub(super) fn clear<const L: usize>(self, row: usize, answers: &mut [i32; L]) {
+    pub(super) fn bits<const L: usize>(self, row: usize) -> u32 {
         let bit = self.offset + row;
-        let all = (1_u32 << L) - 1;
-        if let Some(bytes) = self.bits.get(bit / 8..bit / 8 + 4).and_then(|bytes| bytes.first_chunk())
-            && u32::from_le_bytes(*bytes) >> (bit % 8) & all == all
-        {
-            return;
-        }
-        for (lane, answer) in answers.iter_mut().enumerate() {
-            *answer *= i32::from(self.is_valid(row + lane));
+        match self.bits.get(bit / 8..bit / 8 + 4).and_then(|bytes| bytes.first_chunk()) {
+            Some(bytes) => u32::from_le_bytes(*bytes) >> (bit % 8),
+            None => (0..L).fold(0, |bits, lane| bits | u32::from(self.is_valid(row + lane)) << lane),
         }
     }
 }
