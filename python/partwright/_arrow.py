@@ -24,6 +24,8 @@ _INTEGER_KEYS = ("java:short", "java:int", "java:long")
 
 def is_single(values: object) -> bool:
     """Whether this is one key, or None, and not a column; numpy's scalars have no dimensions."""
+    if isinstance(values, pa.Array):
+        return False
     return isinstance(values, _SINGLE) or _kind(type(values)) == "null" or getattr(values, "ndim", None) == 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
+import pyarrow as pa
+
 from partwright import _core
 from partwright._arrow import as_column, is_single, single_column, text_bytes
 
@@ -11,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import SupportsIndex
     from uuid import UUID
-
-    import pyarrow as pa
 
 __all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key"]
 
@@ -141,6 +141,9 @@ def partition_for_key(
             ...
         partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int or java:long
     """  # noqa: E501 - the error's sentence is one line
+    if isinstance(keys, pa.Array):
+        # What Spark brings batch by batch: nothing is to be found out about it first.
+        return _core.partition_for_key(keys, n, client, key_type, threads)
     _core.check(n, client, key_type)
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)

@@ -8,7 +8,11 @@ use arrow_schema::{Field, FieldRef};
 use partwright_core::hashing::KeyType;
 use partwright_core::{Error as CoreError, Result as CoreResult, columnar};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::to_array_pycapsules;
 use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyChunkedArray};
 
@@ -34,6 +38,10 @@ impl<'py> FromPyObject<'_, 'py> for Column {
 
 impl Column {
     fn import(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if let Some((schema, array)) = capsules(given)? {
+            let (array, field) = PyArray::from_arrow_pycapsule(&schema, &array)?.into_inner();
+            return Ok(Self { chunks: vec![array], field, chunked: false });
+        }
         Ok(match given.extract::<AnyArray>()? {
             AnyArray::Array(array) => {
                 let (array, field) = array.into_inner();
@@ -123,10 +131,27 @@ impl Column {
     }
 }
 
+/// The capsules of one array, if that is what it gives; the other ways into a column ask several times for as much.
+fn capsules<'py>(
+    given: Borrowed<'_, 'py, PyAny>,
+) -> PyResult<Option<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)>> {
+    let Some(export) = given.getattr_opt(intern!(given.py(), "__arrow_c_array__"))? else { return Ok(None) };
+    Ok(export.call0()?.extract().ok())
+}
+
 /// One array as a `pyarrow.Array`.
 pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Result<Py<PyAny>, BoundaryError> {
     let field = Arc::new(Field::new("", array.data_type().clone(), true));
-    Ok(PyArray::new(Arc::new(array), field).to_pyarrow(py)?.unbind())
+    exported(py, &array, field)
+}
+
+/// What `pyarrow.array` makes of an array's capsules, without its questions on what else it may be given.
+fn exported(py: Python<'_>, array: &dyn Array, field: FieldRef) -> Result<Py<PyAny>, BoundaryError> {
+    static IMPORT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let import = IMPORT.get_or_try_init(py, || -> PyResult<Py<PyAny>> {
+        Ok(py.import("pyarrow")?.getattr("Array")?.getattr("_import_from_c_capsule")?.unbind())
+    })?;
+    Ok(import.call1(py, to_array_pycapsules(py, field, array, None).map_err(PyErr::from)?)?)
 }
 
 fn export(
@@ -136,7 +161,7 @@ fn export(
     chunked: bool,
 ) -> Result<Py<PyAny>, BoundaryError> {
     match results.pop() {
-        Some(only) if !chunked => Ok(PyArray::new(only, field).to_pyarrow(py)?.unbind()),
+        Some(only) if !chunked => exported(py, &only, field),
         last => {
             results.extend(last);
             Ok(PyChunkedArray::try_new(results, field)?.into_pyarrow(py)?.unbind())
