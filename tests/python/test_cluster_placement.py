@@ -180,6 +180,9 @@ def test_a_lost_broker() -> None:
     assert lost.new_leaders == {0: 1, 3: 2}
     assert lost.leaders == {1: 3, 2: 3}
     assert found.lost([0, 1]).offline == (0, 4)
+    # More replicas in sync than there are at all is no reason to refuse (`Partition.effectiveMinIsr`).
+    assert found.lost(min_insync_replicas=3).below_min_insync == ()
+    assert found.lost([0], min_insync_replicas=3).below_min_insync == (0, 2, 3, 4)
     assert found.lost([0, 1, 2]).offline == tuple(range(6))
     assert pickle.loads(pickle.dumps(lost)) == lost  # noqa: S301
     assert found.lost() == pw.cluster.placement.Loss((), (), (), (), {}, {0: 2, 1: 2, 2: 2})

@@ -596,7 +596,7 @@ def test_a_chart_has_a_row_a_member() -> None:
     assert lines[1].split()[1].strip(".").replace(".", "").strip("4") == "2" * lines[1].count("2") != ""
     assert "2" in lines[3]
     for width in (39, 0, -1, True, 60.0, "60", None):
-        with pytest.raises(PartwrightError, match=r"^a chart's width is a whole number from 40 on"):
+        with pytest.raises(PartwrightError, match=r"^a chart's width is a whole number from 40 to 1000"):
             timeline.chart(width)  # type: ignore[arg-type]
 
 
@@ -749,3 +749,85 @@ def check(script: dict[str, Any]) -> None:
 @settings(max_examples=300, deadline=None)
 def test_every_script_settles_with_one_reader_a_partition(seed: int) -> None:
     check(a_script(seed))
+
+
+def test_a_deleted_partition_has_no_reader_and_waits_for_none() -> None:
+    """A leader that has not looked at the topics since assigns it all the same."""
+    events = [
+        join(0, "a", topics=["t"]),
+        join(0, "b", topics=["t", "u"]),
+        {"at_ms": 60_000, "delete_topic": "u"},
+        join(60_300, "c", topics=["t"]),
+    ]
+    timeline = play(*events, topics={"t": 2, "u": 4}, until_ms=900_000)
+    last = max(row["to_ms"] for row in timeline.ownership().to_pylist() if row["topic"] == "u")
+    assert last == 60_000
+    assert all(timeline.unowned_ms[f"u-{number}"] == 0 for number in range(4))
+    assert not [name for name in timeline.unread_at_the_end() if name.startswith("u")]
+
+
+def test_a_vote_for_an_assignor_is_not_outvoted_by_those_who_name_none() -> None:
+    events = [join(0, "a"), join(5000, "b", assignor="range")]
+    timeline = play(*events, protocol="consumer", topics={"t": 5, "u": 3}, until_ms=60_000)
+    assert [each["generation"] for each in timeline.generations()] == [2, 3]
+    assert timeline.settled
+
+
+def test_consumers_of_like_names_have_ids_of_their_own() -> None:
+    events = [join(0, "c1"), join(0, "c1-2"), {"at_ms": 60_000, "restart": "c1"}]
+    timeline = play(*events, protocol="consumer", topics={"t": 6})
+    assert timeline.settled
+    assert sorted(Counter(readers(timeline, timeline.ended_ms).values()).items()) == [("c1", 3), ("c1-2", 3)]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_what_was_committed_before_a_crash_is_not_read_twice(protocol: str) -> None:
+    crash = {"at_ms": 63_000, "crash": "c2"}
+    config = {"enable.auto.commit": False}
+    records = {"records_per_s": 100, "config": config, "protocol": protocol}
+    plain = play(*TWO, crash, **records).cost.read_twice
+    committed = play(*TWO, {"at_ms": 62_900, "commit": "c2"}, crash, **records).cost.read_twice
+    # What c2's two partitions had come to since it got them; c1's own are read again either way.
+    saved = plain - committed
+    assert 2 * 100 * 30 < saved < 2 * 100 * 43
+
+
+def test_who_crashes_in_a_stall_had_read_nothing_since_it_began() -> None:
+    stall = {"at_ms": 62_000, "stall": "c2", "for_ms": 60_000}
+    crash = {"at_ms": 84_000, "crash": "c2"}
+    cost = play(*TWO, stall, crash, records_per_s=100).cost
+    assert 0 <= cost.read_twice <= 2 * 100 * 5
+
+
+@pytest.mark.parametrize("second", [{"at_ms": 61_000, "for_ms": 1000}, {"at_ms": 85_000, "for_ms": 20_000}])
+def test_stalls_that_overlap_are_one(second: dict[str, int]) -> None:
+    """c2 does not poll for longer than it may, and is put out once."""
+    first = {"at_ms": 60_000, "stall": "c2", "for_ms": 40_000}
+    config = {"max.poll.interval.ms": 30_000}
+    one = play(*TWO, first, config=config)
+    both = play(*TWO, first, {"stall": "c2", **second}, config=config)
+    assert len(list(both.generations())) == len(list(one.generations())) == 4
+    left = [each["at_ms"] for each in both.generations() if set(each["assignment"]) == {"c1"}]
+    assert left == [0, 91_000]
+
+
+def test_what_nobody_reads_at_the_end_is_named() -> None:
+    timeline = play(join(0, "a", topics=["t"]), topics={"t": 1, "u": 2})
+    assert timeline.unread_at_the_end() == ["u-0", "u-1"]
+    assert play(join(0, "a"), {"at_ms": 60_000, "leave": "a"}).unread_at_the_end() == []
+
+
+def test_a_chart_wants_what_was_kept() -> None:
+    timeline = group.play({"topics": {"t": 1}, "events": "+1"}, ownership=False)
+    for ask in (timeline.chart, timeline.ownership):
+        with pytest.raises(PartwrightError, match="ownership=True"):
+            ask()
+    with pytest.raises(PartwrightError, match="from 40 to 1000"):
+        group.play({"topics": {"t": 1}, "events": "+1"}).chart(1001)
+
+
+def test_a_chart_keeps_its_width_and_its_rows() -> None:
+    timeline = play(join(0, "n" * 200), join(0, "my\npod"))
+    lines = timeline.chart(60).split("\n")
+    assert max(map(len, lines)) <= 60
+    assert len(lines) == 4

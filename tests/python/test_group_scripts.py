@@ -55,7 +55,7 @@ def script(*events: object, **fields: Any) -> dict[str, Any]:
         ({"at_ms": 5, "join": "c2", "config": {"session.timeout.ms": True}}, "session.timeout.ms is a whole"),
         (
             {"at_ms": 5, "join": "c2", "config": {"heartbeat.interval.ms": 45_000}},
-            "heartbeat.interval.ms (45000) is less than session.timeout.ms (45000)",
+            "heartbeat.interval.ms (45000) must be less than session.timeout.ms (45000)",
         ),
         ({"at_ms": 5, "join": "c2", "poll_ms": -1}, "poll_ms is a whole number from 0 to"),
         ({"at_ms": 5, "join": "c2", "for_ms": 1}, "has no field 'for_ms'"),
@@ -100,6 +100,14 @@ def script(*events: object, **fields: Any) -> dict[str, Any]:
         ({"at_ms": 5, "move_coordinator": False}, "move_coordinator is true, not False"),
         ({"at_ms": 5, "commit": "c9"}, "there is no member 'c9' in the group"),
         ({"at_ms": 5, "commit": []}, "a member is named by text, not []"),
+        ({"at_ms": 5, "join": "c2", "config": []}, "config is an object, not []"),
+        ({"at_ms": 5, "join": "c2", "poll_ms": 300_000}, "must be less than max.poll.interval.ms (300000)"),
+        ({"at_ms": 5, "join": "c2", "config": {"session.timeout.ms": "--5"}}, "not '--5'"),
+        (
+            {"at_ms": 5, "join": "c2", "config": {"session.timeout.ms": "5" * 5001}},
+            "session.timeout.ms is a whole",
+        ),
+        ({"at_ms": 5, "assign": "me", "partitions": [["u", 0]]}, "there is no topic 'u'"),
         ({"at_ms": 5, "commit": "c1", "generation": -2}, "generation is a whole number from -1 to"),
         ({"at_ms": 5, "join": "c2", "leave": "c1"}, "says join and leave at once"),
         ({"at_ms": 5}, "says nothing: one of join, leave, crash"),
@@ -130,6 +138,18 @@ def test_an_event_that_is_none_is_named_by_its_number(event: object, sentence: s
         ),
         ([{"at_ms": 5, "leave": "c1"}, {"at_ms": 6, "leave": "c1"}], "event 3: 'c1' is not there at 6 ms"),
         (
+            [{"at_ms": 5, "leave": "c1"}, {"at_ms": 4, "crash": "c1"}],
+            "event 3: time runs backwards, from 5 to 4",
+        ),
+        (
+            [{"at_ms": 5, "crash": "c1"}, {"at_ms": 6, "commit": "c1"}],
+            "event 3: 'c1' has crashed, and commits nothing",
+        ),
+        (
+            [{"at_ms": 5, "join": "a", "member_id": "m"}, {"at_ms": 6, "join": "b", "member_id": "m"}],
+            "event 3: member_id 'm' was another's",
+        ),
+        (
             [{"at_ms": 5, "restart": "c1", "down_ms": 10}, {"at_ms": 6, "crash": "c1"}],
             "event 3: 'c1' is down until 15 ms",
         ),
@@ -139,7 +159,7 @@ def test_an_event_that_is_none_is_named_by_its_number(event: object, sentence: s
         ),
         (
             [{"at_ms": 5, "delete_topic": "t"}, {"at_ms": 6, "add_partitions": {"t": 1}}],
-            "event 3: there is no topic",
+            "event 3: topic 't' was deleted before",
         ),
         (
             [{"at_ms": 5, "delete_topic": "t"}, {"at_ms": 6, "create_topic": {"t": 1}}],
@@ -178,10 +198,10 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
         ({"static": 1}, "static is true or false, not 1"),
         ({"until_ms": -1}, "until_ms is a whole number from 0 to"),
         ({"until_ms": True}, "until_ms is a whole number from 0 to"),
-        ({"records_per_s": float("nan")}, "records_per_s is a number from 0 on, not nan"),
-        ({"records_per_s": -1}, "records_per_s is a number from 0 on, not -1"),
-        ({"records_per_s": True}, "records_per_s is a number from 0 on, not True"),
-        ({"records_per_s": "1"}, "records_per_s is a number from 0 on, not '1'"),
+        ({"records_per_s": float("nan")}, "records_per_s is a number from 0 to 1e+15, not nan"),
+        ({"records_per_s": -1}, "records_per_s is a number from 0 to 1e+15, not -1"),
+        ({"records_per_s": True}, "records_per_s is a number from 0 to 1e+15, not True"),
+        ({"records_per_s": "1"}, "records_per_s is a number from 0 to 1e+15, not '1'"),
         ({"poll_ms": 1.5}, "a script: poll_ms is a whole number from 0 to"),
         ({"latency_ms": -1}, "latency_ms is a whole number from 0 to"),
         ({"latencyms": 1}, "a script has no field 'latencyms': did you mean 'latency_ms'?"),
@@ -308,3 +328,71 @@ def test_a_consumer_that_assigns_itself_may_do_so_again_and_crash() -> None:
     timeline = group.play(script(first, again, {"at_ms": 3000, "crash": "a"}))
     rows = [(row["partition"], row["from_ms"], row["to_ms"]) for row in timeline.ownership().to_pylist()]
     assert rows == [(0, 1000, 2000), (1, 2000, 3000), (2, 2000, 3000)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"records_per_s": 10**400}, "records_per_s is a number from 0 to 1e+15"),
+        ({"config": 0}, "config is an object, not 0"),
+        ({"every_ms": "x"}, "every_ms is a whole number"),
+        ({"down_ms": -1}, "down_ms is a whole number"),
+    ],
+)
+def test_a_field_that_is_none_is_named(fields: dict[str, Any], sentence: str) -> None:
+    assert sentence in refused(script(JOIN, **fields))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"assignor": "stiky"}, {"protocol": "nonsense"}, {"static": "maybe"}],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_a_comparison_checks_what_it_leaves_out(fields: dict[str, Any]) -> None:
+    with pytest.raises(PartwrightError):
+        group.compare(script(JOIN, **fields))
+
+
+@pytest.mark.parametrize("key", ["partition.assignment.strategy", "group.remote.assignor"])
+def test_a_comparison_chooses_the_assignors_of_all(key: str) -> None:
+    event = {"at_ms": 5, "join": "c2", "config": {key: "range"}}
+    with pytest.raises(PartwrightError, match=f"event 2 names its own {key}, which a comparison chooses"):
+        group.compare({"topics": {"t": 4}, "events": (JOIN, event)})
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"request": "join", "protocols": 5},
+        {"request": "join", "protocols": [["range", 5]]},
+        {"request": "join", "instance_id": 5},
+        {"request": "sync", "assignments": [1]},
+        {"request": "leave", "members": [5]},
+    ],
+)
+def test_a_request_with_a_field_of_another_kind_is_refused(event: Event) -> None:
+    with pytest.raises(PartwrightError, match="of another kind than it takes"):
+        group.ClassicGroup().step({"at_ms": 0, **event})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"topics": 5},
+        {"topics": [["a"]]},
+        {"owned": 5},
+        {"owned": {"t": [2**40]}},
+        {"assignor": 5},
+        {"rack_id": 5},
+    ],
+)
+def test_a_heartbeat_with_a_field_of_another_kind_is_refused(fields: Event) -> None:
+    event = {"request": "heartbeat", "at_ms": 0, "member_id": "a", "epoch": 0, "topics": ["t"], "owned": {}}
+    with pytest.raises(PartwrightError, match="of another kind than it takes"):
+        group.ConsumerGroup(topics={"t": 2}).step({**event, "rebalance_timeout_ms": 1000, **fields})
+
+
+@pytest.mark.parametrize("topics", [5, {"t": -1}, {"t": "x"}, ["t"]])
+def test_topics_of_a_coordinator_are_checked(topics: Any) -> None:
+    with pytest.raises(PartwrightError):
+        group.ConsumerGroup(topics=topics)

@@ -15,6 +15,7 @@ from partwright.cli.tables import right_table, stdout_console
 from partwright.clients import placements
 from partwright.errors import PartwrightError
 from partwright.hashing import coordinator_partition
+from partwright.report.words import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,7 +96,7 @@ def _reading(topic: str, partition: int, servers: str) -> str:
 def _print(console: Console, answer: dict[str, Any], broker: str | None) -> None:
     least = ", for Kafka's absolute value of the least int is 0" if answer["hash"] == -(2**31) else ""
     where = f"partition [bold]{answer['partition']}[/] of the {answer['n']:,} of {answer['topic']}"
-    console.print(f"[bold]{escape(answer['id'])}[/]: {where}")
+    console.print(f"[bold]{escape(plain(answer['id']))}[/]: {where}")
     console.print(f"abs(hashCode) % n: abs({answer['hash']}) % {answer['n']} = {answer['partition']}{least}")
     if broker is None:
         console.print("The broker that leads this partition is the coordinator; --broker asks who that is.")

@@ -59,7 +59,7 @@ __all__ = ["command"]
 @click.option("--requests", is_flag=True, help="Print each request of the members, and what was answered.")
 @click.option(
     "--width",
-    type=click.IntRange(min=40),
+    type=click.IntRange(min=40, max=1000),
     default=100,
     show_default=True,
     metavar="W",
@@ -117,6 +117,9 @@ def command(
     }
     if file is None and (events is None or not topics):
         raise PartwrightError("name a FILE, or give --events and --topic")
+    if events is not None:
+        # Whatever is wrong with an event is not in the file.
+        line_of = _nowhere
     if isinstance(script, dict):
         script |= {name: value for name, value in told.items() if value is not None}
         config = script.get("config") or {}
@@ -157,8 +160,10 @@ def _nowhere(number: int) -> int | None:
 
 def _topics(given: tuple[str, ...]) -> dict[str, Any] | None:
     pairs = key_values("--topic", given)
+    if len(pairs) < len(given):
+        raise PartwrightError("--topic names a topic twice: give each one number of partitions")
     for name, count in pairs.items():
-        if not count.isdecimal():
+        if not count.isdecimal() or len(count) > len("1000000"):
             raise PartwrightError(f"--topic takes NAME=N, a number of partitions, not {name}={count}")
     return {name: int(count) for name, count in pairs.items()} or None
 

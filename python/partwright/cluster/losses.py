@@ -28,8 +28,9 @@ class Loss:
             election is not allowed (`unclean.leader.election.enable`, false by default).
         under_replicated: Those that lack a replica, and still have one.  Kafka's own tool counts those that are offline
             too.
-        below_min_insync: Those that still have one, and fewer than `min.insync.replicas`: they are read, and refuse
-            what is produced with `acks=all`.
+        below_min_insync: Those that still have one, and fewer than `min.insync.replicas`, or than all where that asks
+            for more than there are (`Partition.effectiveMinIsr` of Kafka 4.3.1): they are read, and refuse what is
+            produced with `acks=all`.
         new_leaders: By partition, who leads it where its preferred leader does not: the first replica of its list that
             is in sync and alive (`PartitionChangeBuilder` of kafka-metadata 4.3.1).
         leaders: By broker that is left, how many partitions it leads then.
@@ -60,7 +61,7 @@ def loss_of(
             continue
         if len(left) < len(replicas):
             fewer.append(partition)
-        if len(left) < min_insync_replicas:
+        if len(left) < min(min_insync_replicas, len(replicas)):
             below.append(partition)
         counts[left[0]] += 1
         if replicas[0] != left[0]:

@@ -24,7 +24,8 @@ def chart(timeline: Timeline, width: int) -> str:
     end = max(timeline.ended_ms + timeline.ended_ms // 50, 1)
     names = list(dict.fromkeys([*timeline.members, *(row["member"] for row in rows)]))
     shown = names[:_MOST_ROWS]
-    label = max(len(name) for name in [*shown, _UNREAD]) + 1
+    titles = {name: _title(name, width // 3) for name in shown}
+    label = max(len(title) for title in [*titles.values(), _UNREAD]) + 1
     cells = max(width - label, 1)
     edges = [end * cell // cells for cell in range(cells + 1)]
     counts: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
@@ -34,7 +35,7 @@ def chart(timeline: Timeline, width: int) -> str:
     lines = [_axis(end, label, cells)]
     for name in shown:
         fewest, most = extremes(counts[name], edges)
-        lines.append(name.ljust(label) + "".join(map(_cell, fewest, most)).rstrip())
+        lines.append(titles[name].ljust(label) + "".join(map(_cell, fewest, most)).rstrip())
     if len(names) > len(shown):
         lines.append(f"... and {len(names) - len(shown)} members more")
     if began is not None:
@@ -98,6 +99,11 @@ def extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[int
         fewest.append(low)
         most.append(high)
     return fewest, most
+
+
+def _title(name: str, most: int) -> str:
+    title = "".join(each if each.isprintable() else "?" for each in name)
+    return title if len(title) <= most else f"{title[: most - 1]}…"
 
 
 def _cell(fewest: int, most: int) -> str:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ _NUMBERS = {
     "auto.commit.interval.ms": "auto_commit_interval_ms",
     "metadata.max.age.ms": "metadata_max_age_ms",
 }
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 _MEMBER_KEYS = (*_NUMBERS, _AUTO_COMMIT, _STRATEGY, _REMOTE)
 
 
@@ -47,6 +49,7 @@ class MemberConfigs:
     """A consumer's settings; the defaults are Kafka's.
 
     Attributes:
+        protocol: classic or consumer.
         session_timeout_ms: `session.timeout.ms`, of the classic protocol.
         heartbeat_interval_ms: `heartbeat.interval.ms`, of the classic protocol.
         max_poll_interval_ms: `max.poll.interval.ms`.
@@ -60,6 +63,7 @@ class MemberConfigs:
         member_id: The member id that Kafka draws, where a script has one.
     """
 
+    protocol: str = "classic"
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 3000
     max_poll_interval_ms: int = 300_000
@@ -83,10 +87,19 @@ class MemberConfigs:
             told["poll_ms"] = whole(event["poll_ms"], f"{where}: poll_ms", 0, MOST_INT)
         if "instance_id" in event:
             told["instance_id"] = _text(event["instance_id"], f"{where}: instance_id")
-        config = object_fields(event.get("config") or {}, f"{where}: config", _MEMBER_KEYS, needs=None)
+        given = event.get("config")
+        config = object_fields({} if given is None else given, f"{where}: config", _MEMBER_KEYS, needs=None)
         if "assignor" in event:
-            config = {**config, (_REMOTE if self.remote_assignor else _STRATEGY): event["assignor"]}
-        return replace(_with(self, config, f"{where}: "), **told)
+            key = _REMOTE if self.protocol == "consumer" else _STRATEGY
+            config = {**config, key: event["assignor"]}
+        made = replace(_with(self, config, f"{where}: "), **told)
+        if made.poll_ms >= made.max_poll_interval_ms:
+            raise PartwrightError(
+                f"{where}: poll_ms ({made.poll_ms}) must be less than max.poll.interval.ms "
+                f"({made.max_poll_interval_ms}): whoever polls less often is put out "
+                "each time; to see that once, let a member stall"
+            )
+        return made
 
     def for_core(self) -> dict[str, Any]:
         """As the core takes them."""
@@ -119,7 +132,9 @@ def read_configs(
     Raises:
         PartwrightError: A key is none of these, or its value is none.
     """
-    fields = object_fields(given or {}, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None)
+    fields = object_fields(
+        {} if given is None else given, "config", (*BROKER_KEYS, *_MEMBER_KEYS), needs=None
+    )
     of_broker = {key: _plain(value) for key, value in fields.items() if key in BROKER_KEYS}
     of_members = {key: value for key, value in fields.items() if key in _MEMBER_KEYS}
     if assignor is not None:
@@ -127,8 +142,7 @@ def read_configs(
     classic = {key: value for key, value in of_broker.items() if not key.startswith("group.consumer.")}
     consumer = {key: value for key, value in of_broker.items() if key.startswith("group.consumer.")}
     broker = BrokerConfigs(classic_config(classic), consumer_config(consumer))
-    first = broker.consumer["assignors"][0] if protocol == "consumer" else None
-    return broker, _with(MemberConfigs(remote_assignor=first), of_members, "")
+    return broker, _with(MemberConfigs(protocol=protocol), of_members, "")
 
 
 def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> MemberConfigs:
@@ -162,7 +176,7 @@ def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> Membe
     made = replace(configs, **told)
     if made.heartbeat_interval_ms >= made.session_timeout_ms:
         raise PartwrightError(
-            f"{where}heartbeat.interval.ms ({made.heartbeat_interval_ms}) is less than session.timeout.ms "
+            f"{where}heartbeat.interval.ms ({made.heartbeat_interval_ms}) must be less than session.timeout.ms "
             f"({made.session_timeout_ms}): Kafka's consumer takes no others"
         )
     return made
@@ -180,7 +194,7 @@ def _remote(given: object, where: str) -> str:
 
 def _plain(given: Any) -> Any:  # noqa: ANN401 - what is checked by who calls
     """A number that is written as text, as Kafka's own files have it."""
-    if isinstance(given, str) and given.strip().lstrip("-").isdecimal():
+    if isinstance(given, str) and _WHOLE.fullmatch(given.strip()):
         return int(given)
     return given
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from partwright import _core
@@ -17,7 +18,7 @@ from partwright.errors import PartwrightError
 from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self, TypeGuard
 
 __all__ = ["BROKER_KEYS", "ClassicGroup", "ConsumerGroup", "classic_config", "consumer_config", "is_text"]
@@ -147,7 +148,8 @@ class ClassicGroup:
             'UNKNOWN_MEMBER_ID'
         """
         kind, at_ms, tag, given = _event(event, _REQUESTS)
-        group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
+        with _refusals(kind, given):
+            group, answers = self._group.step(at_ms, tag, {kind: _classic_request(kind, given)})
         found = type(self).__new__(type(self))
         found._group = group  # noqa: SLF001 - of our own class
         return found, answers
@@ -174,7 +176,7 @@ class ConsumerGroup:
         Raises:
             PartwrightError: A key is none of these, or a value is none.
         """
-        self._topics: dict[str, int | None] = dict(topics or {})
+        self._topics: dict[str, int | None] = {**_topic_counts(topics)}
         group = _core.ConsumerGroup(consumer_config(config))
         self._group = group.step(0, 0, {"topics": list(self._topics.items())})[0]
 
@@ -219,11 +221,15 @@ class ConsumerGroup:
             (2, {'t': [0, 1]})
         """
         kind, at_ms, tag, given = _event(event, _CONSUMER_REQUESTS)
+        with _refusals(kind, given):
+            return self._step(kind, at_ms, tag, given)
+
+    def _step(
+        self, kind: str, at_ms: int, tag: int, given: Mapping[str, Any]
+    ) -> tuple[Self, list[dict[str, Any]]]:
         group, topics = self._group, dict(self._topics)
         if kind == "topics":
-            told = given.get("topics") or {}
-            counts = object_fields(told, "topics", tuple(told), needs=None)
-            there = {name: whole(count, f"topic {name}", 1, MOST_INT) for name, count in counts.items()}
+            there = _topic_counts(given.get("topics"))
             topics = {
                 name: there.get(name) for name in [*topics, *(name for name in there if name not in topics)]
             }
@@ -260,6 +266,25 @@ class ConsumerGroup:
         return found
 
 
+@contextmanager
+def _refusals(kind: str, given: Mapping[str, Any]) -> Iterator[None]:
+    """Refuses an event of which a field is of another kind than the request takes."""
+    try:
+        yield
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+        if isinstance(error, PartwrightError):
+            raise
+        raise PartwrightError(
+            f"a {kind} has a field of another kind than it takes: {shown(dict(given))}; `step` says what each is"
+        ) from error
+
+
+def _topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
+    told: Any = {} if given is None else given
+    counts = object_fields(told, "topics", told, needs=None)
+    return {name: whole(count, f"topic {name}", 1, MOST_INT) for name, count in counts.items()}
+
+
 def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, list[int]]:
     names, found = list(topics), dict[str, list[int]]()
     for topic, partition in places:
@@ -268,7 +293,7 @@ def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, li
 
 
 def _config(given: Mapping[str, Any] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
-    fields = object_fields(given or {}, "config", tuple(known), needs=None)
+    fields = object_fields({} if given is None else given, "config", tuple(known), needs=None)
     return {
         name: whole(fields.get(key, default), key, 0 if key in _EITHER else 1, MOST_INT)
         for key, (name, default) in known.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partwright import _core
-from partwright.cluster.parts import object_fields
 from partwright.errors import PartwrightError
 from partwright.group.script import read_script
 from partwright.group.timeline import Timeline
@@ -22,6 +21,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "consumer": {"protocol": "consumer", "assignor": "uniform"},
 }
 """What `compare` plays a script with: two assignors that rebalance eagerly, the cooperative one, and KIP-848."""
+
+
+_CHOSEN = {"assignor", "instance_id", "partition.assignment.strategy", "group.remote.assignor"}
 
 
 def play(script: Mapping[str, Any], *, ownership: bool = True, requests: bool = False) -> Timeline:
@@ -85,7 +87,7 @@ def play(script: Mapping[str, Any], *, ownership: bool = True, requests: bool = 
             "messages": requests,
         }
     )
-    return Timeline(read, timeline)
+    return Timeline(read, timeline, keeps_spans=ownership)
 
 
 def compare(
@@ -110,11 +112,11 @@ def compare(
         >>> {name: each.cost.unowned_s for (name, static), each in compared.items() if static}
         {'range': 100.4, 'sticky': 100.4, 'cooperative-sticky': 100.4, 'consumer': 168.0}
     """
-    if not isinstance(script, dict):
-        object_fields(script, "a script", (), needs="events")
-    events = script.get("events")
-    for number, event in enumerate(events if isinstance(events, list) else (), 1):
-        own = {"assignor", "instance_id"} & set(event) if isinstance(event, dict) else set()
+    # What a comparison leaves out of account is checked all the same.
+    read_script(script)
+    events = script["events"]
+    for number, event in enumerate(() if isinstance(events, str) else events, 1):
+        own = {*event, *(event.get("config") or ())} & _CHOSEN
         if own:
             raise PartwrightError(
                 f"event {number} names its own {min(own)}, which a comparison chooses: leave it out"

@@ -30,6 +30,7 @@ _LATEST_MS = 31 * 24 * 3_600_000
 """A month: heartbeats come every few seconds, and each is played."""
 _MOST_PARTITIONS = 1_000_000
 """Of all topics together: each has its own story."""
+_MOST_RECORDS = 1e15
 _MEMBER = ("topics", "instance_id", "member_id", "assignor", "config", "poll_ms")
 _EVENTS: dict[str, tuple[str, ...]] = {
     "join": _MEMBER,
@@ -118,7 +119,8 @@ class _Reader:
                 f'topics are numbers of partitions by name, as {{"t": 4}}, not {shown(topics)}'
             )
         self.topics: dict[str, int | None] = {
-            _topic(name): whole(count, f"topic {name}", 1, MOST_INT) for name, count in topics.items()
+            _topic(name): whole(count, f"the number of partitions of topic {name}", 1, MOST_INT)
+            for name, count in topics.items()
         }
         if not self.topics:
             raise PartwrightError(
@@ -131,6 +133,9 @@ class _Reader:
         self.deleted: set[str] = set()
         self.subscribed: dict[str, list[str]] = {}
         self.alive: dict[str, int] = {}
+        self.crashed: set[str] = set()
+        self.ids: set[str] = set()
+        self.before = 0
         self.instances: dict[str, str | None] = {}
         self.actions: list[tuple[int, int, dict[str, Any]]] = []
         self.assigned: list[tuple[str, int, int | None, tuple[tuple[str, int], ...]]] = []
@@ -138,32 +143,26 @@ class _Reader:
 
     def read(self) -> Script:
         events = self.given["events"]
+        every_ms = whole(self.given.get("every_ms", 60_000), "every_ms", 0, _LATEST_MS)
+        down_ms = whole(self.given.get("down_ms", _DOWN_MS), "down_ms", 0, _LATEST_MS)
         if isinstance(events, str):
-            events = expand(
-                events,
-                every_ms=whole(self.given.get("every_ms", 60_000), "every_ms", 0, _LATEST_MS),
-                down_ms=whole(self.given.get("down_ms", _DOWN_MS), "down_ms", 0, _LATEST_MS),
-            )
+            events = expand(events, every_ms=every_ms, down_ms=down_ms)
         events = listed(events, "events")
         until_ms = optional(self.given.get("until_ms"), "until_ms", 0, _LATEST_MS)
         self.make_topics(events)
-        before = 0
         for number, event in enumerate(events, 1):
             where = f"event {number}"
             at_ms = self.event(where, event)
-            if at_ms < before:
-                raise PartwrightError(f"{where}: time runs backwards, from {before} to {at_ms} ms")
             if until_ms is not None and at_ms > until_ms:
                 raise PartwrightError(
                     f"{where} is at {at_ms} ms, and until_ms is {until_ms}: play for longer"
                 )
-            before = at_ms
         if not self.members and not self.assigned:
             raise PartwrightError("a script has no members: let somebody join")
         self.actions.sort(key=lambda action: (action[0], action[1]))
         rate = self.given.get("records_per_s", 0)
-        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate < float("inf"):
-            raise PartwrightError(f"records_per_s is a number from 0 on, not {shown(rate)}")
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= _MOST_RECORDS:
+            raise PartwrightError(f"records_per_s is a number from 0 to {_MOST_RECORDS:g}, not {shown(rate)}")
         return Script(
             self.protocol,
             self.broker,
@@ -199,6 +198,9 @@ class _Reader:
         kind = kinds[0]
         fields = object_fields(event, where, ("at_ms", kind, *_EVENTS[kind]), needs="at_ms")
         at_ms = whole(fields["at_ms"], f"{where}: at_ms", 0, _LATEST_MS)
+        if at_ms < self.before:
+            raise PartwrightError(f"{where}: time runs backwards, from {self.before} to {at_ms} ms")
+        self.before = at_ms
         getattr(self, f"_{kind}")(where, at_ms, fields)
         return at_ms
 
@@ -240,7 +242,14 @@ class _Reader:
         if self.static and name not in self.members:
             fields = {"instance_id": name, **fields}
         configs = known.changed(where, fields)
+        if configs.member_id is not None and configs.member_id in self.ids:
+            raise PartwrightError(
+                f"{where}: member_id {configs.member_id!r} was another's: Kafka draws each once, so take another one"
+            )
+        if configs.member_id is not None:
+            self.ids.add(configs.member_id)
         self.members[name] = configs
+        self.crashed.discard(name)
         self.instances[name] = configs.instance_id
         for assignor in configs.assignors:
             self.assignors.setdefault(assignor)
@@ -284,6 +293,7 @@ class _Reader:
             return
         name = self.member(where, fields, "crash")
         del self.alive[name]
+        self.crashed.add(name)
         self.act(at_ms, {"crash": self.place(name)})
 
     def _restart(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
@@ -298,9 +308,8 @@ class _Reader:
         name = self.member(where, fields, "stall")
         if "for_ms" not in fields:
             raise PartwrightError(f"{where} has no for_ms: say for how long {name!r} does not poll")
-        self.act(
-            at_ms, {"stall": (self.place(name), whole(fields["for_ms"], f"{where}: for_ms", 1, _LATEST_MS))}
-        )
+        for_ms = whole(fields["for_ms"], f"{where}: for_ms", 1, _LATEST_MS)
+        self.act(at_ms, {"stall": (self.place(name), for_ms)})
 
     def _subscribe(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         name = self.member(where, fields, "subscribe")
@@ -323,8 +332,8 @@ class _Reader:
                     f"{where}: partitions are pairs of a topic and a number, not {shown(pair)}"
                 )
             topic, partition = _name(pair[0], f"{where}: a topic"), pair[1]
-            if topic not in self.counts:
-                raise PartwrightError(f"{where}: {unknown(topic, 'topic', self.topics)}")
+            if self.counts.get(topic) is None:
+                raise PartwrightError(f"{where}: {self.missing(topic)}")
             pairs.append(
                 (
                     topic,
@@ -333,6 +342,7 @@ class _Reader:
             )
         if not pairs:
             raise PartwrightError(f"{where} has no partitions: say what {name!r} reads")
+        pairs = list(dict.fromkeys(pairs))
         # What it assigns itself replaces what it had.
         self.unassign(name, at_ms)
         self.assigned.append((name, at_ms, None, tuple(pairs)))
@@ -341,7 +351,7 @@ class _Reader:
         for name, more in self._topic_counts(where, fields["add_partitions"], "add_partitions"):
             there = self.counts.get(name)
             if there is None:
-                raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
+                raise PartwrightError(f"{where}: {self.missing(name)}")
             self.topic(where, at_ms, name, whole(there + more, f"{where}: topic {name}", 1, MOST_INT))
 
     def _create_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
@@ -360,9 +370,16 @@ class _Reader:
     def _delete_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         name = fields["delete_topic"]
         if not isinstance(name, str) or self.counts.get(name) is None:
-            raise PartwrightError(f"{where}: {unknown(name, 'topic', self.topics)}")
+            raise PartwrightError(f"{where}: {self.missing(name)}")
         self.topic(where, at_ms, name, None)
         self.deleted.add(name)
+
+    def missing(self, name: object) -> str:
+        """Why there is no such topic."""
+        if isinstance(name, str) and name in self.deleted:
+            return f"topic {name!r} was deleted before"
+        there = [topic for topic, count in self.counts.items() if count is not None]
+        return str(unknown(name, "topic", there))
 
     def _topic_counts(self, where: str, given: object, kind: str) -> list[tuple[str, int]]:
         if not isinstance(given, Mapping) or not given:
@@ -394,6 +411,8 @@ class _Reader:
         name = _name(fields["commit"], f"{where}: a member")
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
+        if name in self.crashed:
+            raise PartwrightError(f"{where}: {name!r} has crashed, and commits nothing: let it join first")
         generation = optional(fields.get("generation"), f"{where}: generation", -1, MOST_INT)
         self.act(at_ms, {"commit": (self.place(name), generation)})
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
 
@@ -46,9 +47,10 @@ class Timeline:
         settled: Whether nothing moved any more by then.
     """
 
-    def __init__(self, script: Script, timeline: Any) -> None:  # noqa: ANN401 - the core's own class
+    def __init__(self, script: Script, timeline: Any, *, keeps_spans: bool) -> None:  # noqa: ANN401 - the core's own class
         """Takes what the core played; `play` makes timelines."""
         self._script = script
+        self._keeps_spans = keeps_spans
         self._timeline = timeline
         self._topics = list(script.topics)
         self.members = script.members
@@ -155,11 +157,16 @@ class Timeline:
             A table of `member`, `topic`, `partition`, `from_ms`, `to_ms` (null where it still does at the end) and
             `group` (false for consumers that have assigned themselves what they read), by partition and time.
 
+        Raises:
+            PartwrightError: The play did not keep it.
+
         Examples:
             >>> from partwright.group import play
             >>> play({"topics": {"t": 1}, "events": "+1, -1"}).ownership().to_pylist()
             [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3020, 'to_ms': 60000, 'group': True}]
         """
+        if not self._keeps_spans:
+            raise PartwrightError("the play did not keep who read what: play it with ownership=True")
         rows = [
             (
                 self.members[member],
@@ -204,6 +211,18 @@ class Timeline:
         columns["member"] = [self.members[member] for member in columns["member"]]
         return pa.table([pa.array(columns[name], of) for name, of in zip(names, types, strict=True)], names)
 
+    def unread_at_the_end(self) -> list[str]:
+        """The partitions (`topic-0`) that nobody read when the play ended, while others were read.
+
+        Examples:
+            >>> from partwright.group import play
+            >>> events = [{"at_ms": 0, "join": "c1", "topics": ["t"]}]
+            >>> play({"topics": {"t": 1, "u": 2}, "events": events}).unread_at_the_end()
+            ['u-0', 'u-1']
+        """
+        readings = self._timeline.unread()
+        return [self._partition(place) for place in readings]
+
     def failures(self) -> list[dict[str, Any]]:
         """The members that ended with an error of Kafka's: `at_ms`, `member` and `error`."""
         return self._told(self._timeline.failures())
@@ -229,13 +248,15 @@ class Timeline:
         """Members by time as text: how many partitions each reads, and how many nobody does.
 
         Args:
-            width: How many columns the text may take, from 40 on.
+            width: How many columns the text may take, 40 to 1000.
 
         Raises:
             PartwrightError: It is narrower, or the play did not keep who read what.
         """
-        if type(width) is not int or width < _NARROWEST:
-            raise PartwrightError(f"a chart's width is a whole number from {_NARROWEST} on, not {width!r}")
+        if type(width) is not int or not _NARROWEST <= width <= _WIDEST:
+            raise PartwrightError(
+                f"a chart's width is a whole number from {_NARROWEST} to {_WIDEST}, not {shown(width)}"
+            )
         return chart(self, width)
 
     def _told(self, told: list[tuple[int, int, str]]) -> list[dict[str, Any]]:
@@ -259,4 +280,4 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-_NARROWEST = 40
+_NARROWEST, _WIDEST = 40, 1000

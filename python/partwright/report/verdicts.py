@@ -33,6 +33,8 @@ __all__ = [
 
 # Below this, an uneven spread of keys is not put down to chance.
 _UNLIKELY = 0.01
+# So many of a list are named; of the others it says how many there are.
+_NAMED = 6
 
 
 def of_check(found: Placement, *, is_checked: bool) -> tuple[Verdict, ...]:
@@ -213,6 +215,10 @@ def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
     for commit in timeline.commits():
         answered = "was taken" if commit["error"] == "NONE" else f"was refused as {commit['error']}"
         said.append(Verdict("said", f"{commit['member']}'s commit at {seconds(commit['at_ms'])} {answered}"))
+    unread = timeline.unread_at_the_end()
+    if unread:
+        more = f" and {len(unread) - _NAMED:,} more" if len(unread) > _NAMED else ""
+        said.append(Verdict("open", f"Nobody reads {', '.join(unread[:_NAMED])}{more} at the end."))
     if not timeline.settled:
         said.append(Verdict("open", "The group had not come to rest when the play ended."))
     return tuple(said)

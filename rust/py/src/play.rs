@@ -215,6 +215,15 @@ impl Timeline {
         self.0.ledger.readings().map(reading).collect()
     }
 
+    /// The partitions that nobody reads at the end, where others are read.
+    fn unread(&self) -> Vec<Place> {
+        let readings = || self.0.ledger.readings();
+        if !readings().any(|(_, reading)| reading.reader.is_some()) {
+            return Vec::new();
+        }
+        readings().filter(|(_, reading)| reading.is_unread()).map(|(place, _)| place).collect()
+    }
+
     /// The spans in which members read partitions: place, member, from, to (-1 where it still does).
     fn spans(&self) -> Vec<(Place, Reader, i64, i64)> {
         self.0.ledger.spans.iter().map(|span| (span.place, span.reader, span.from, span.to)).collect()

@@ -89,8 +89,16 @@ impl World {
         self.step_classic(Request::Join(join), Some((reader, Asked::Join)));
     }
 
+    /// What becomes of a commit that the script asked for.
+    pub(super) fn take_commit(&mut self, reader: Reader, code: Code) {
+        if code == Code::None {
+            self.clients[reader as usize].committed = self.read_by(reader);
+        }
+        self.commits.push((self.now, reader, code));
+    }
+
     /// The id that a client without one is given: the script's own, or a name that nobody has had yet.
-    fn new_id(&mut self, reader: Reader, config: &Consumer) -> Name {
+    pub(super) fn new_id(&mut self, reader: Reader, config: &Consumer) -> Name {
         let start = self.clients[reader as usize].start;
         let number = if start > 1 { format!("-{start}") } else { String::new() };
         let stem = config.instance.as_deref().unwrap_or(&self.names[reader as usize]);
@@ -159,9 +167,7 @@ impl World {
         match answer {
             classic::Answer::Joined(joined) => return self.take_joined(reader, joined),
             classic::Answer::Synced { code, assignment, .. } => self.take_synced(reader, code, assignment),
-            classic::Answer::Done(code) if asked == Asked::Commit => {
-                self.commits.push((self.now, reader, code));
-            }
+            classic::Answer::Done(code) if asked == Asked::Commit => self.take_commit(reader, code),
             classic::Answer::Done(code) => self.take_beat(reader, code),
             classic::Answer::Left(..) => {}
         }

@@ -96,6 +96,8 @@ pub(super) struct Client {
     pub look: u64,
     /// Since when its clock of auto commits runs.
     pub commits_since: i64,
+    /// Up to when it had read what it has committed by itself.
+    pub committed: i64,
     /// By topic, how many partitions it has seen; only what it has looked at.
     pub seen: Vec<Option<u32>>,
     pub leads: bool,
@@ -132,6 +134,7 @@ impl Client {
             beat: 0,
             look: 0,
             commits_since: 0,
+            committed: 0,
             seen: Vec::new(),
             leads: false,
             told_topics: None,
@@ -145,12 +148,13 @@ impl Client {
 
     /// Up to when the offsets of what it has read are committed, if it is gone at a time without another word.
     pub(super) fn committed_by(&self, at: i64) -> i64 {
-        match self.config.as_ref().and_then(|config| config.auto_commit_interval_ms) {
+        let by_itself = match self.config.as_ref().and_then(|config| config.auto_commit_interval_ms) {
             Some(interval) => {
                 self.commits_since + (at - self.commits_since) / interval.max(1) * interval.max(1)
             }
             None => self.commits_since,
-        }
+        };
+        by_itself.max(self.committed)
     }
 
     /// When its application polls next, at a time or after it. Members do not poll in step: each has a place of its own

@@ -79,11 +79,12 @@ impl World {
         let read = self.read_by(reader);
         let client = &self.clients[reader as usize];
         let committed = client.committed_by(read);
-        let given = client.config.as_ref().and_then(|config| config.id.clone());
-        let number = if client.start > 1 { format!("-{}", client.start) } else { String::new() };
-        let id = given.unwrap_or_else(|| format!("{}{number}", self.names[reader as usize]).into());
+        // A consumer has one id for as long as it lives, however often it joins.
+        let id = match client.config.clone() {
+            Some(config) if client.id.is_empty() => self.new_id(reader, &config),
+            _ => Arc::clone(&client.id),
+        };
         self.drop_all(reader, read, committed);
-        self.by_id.insert(Arc::clone(&id), reader);
         let client = &mut self.clients[reader as usize];
         client.id = id;
         client.generation = 0;
@@ -96,7 +97,7 @@ impl World {
 
     pub(super) fn take_consumer(&mut self, reader: Reader, asked: Asked, effect: Effect) -> Result<()> {
         if asked == Asked::Commit {
-            self.commits.push((self.now, reader, effect.code));
+            self.take_commit(reader, effect.code);
             return Ok(());
         }
         if asked == Asked::Leave {

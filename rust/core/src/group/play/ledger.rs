@@ -12,6 +12,8 @@ pub struct Reading {
     pub reader: Option<(Reader, i64)>,
     /// Since when nobody does, once the group has begun to read.
     idle_since: Option<i64>,
+    /// Whether it is gone with its topic: whoever is still told to read it finds nothing there.
+    deleted: bool,
     /// Who read it last.
     last: Option<Reader>,
     /// All the time in which nobody read it.
@@ -91,6 +93,7 @@ impl Ledger {
     /// A partition is gone with its topic.
     pub(super) fn delete(&mut self, place: Place, at: i64) {
         if let Some(reading) = found(&mut self.readings, place) {
+            reading.deleted = true;
             if let Some((reader, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
                 Self::keep(&mut self.spans, Span { place, reader, from, to: at });
             }
@@ -102,12 +105,14 @@ impl Ledger {
     pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
         if !self.began {
             self.began = true;
-            for reading in self.readings.iter_mut().flatten() {
+            for reading in self.readings.iter_mut().flatten().filter(|reading| !reading.deleted) {
                 reading.idle_since = Some(at);
                 (reading.read_until, reading.committed_until) = (at, at);
             }
         }
-        let Some(reading) = found(&mut self.readings, place) else { return };
+        let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
+            return;
+        };
         // Who had it may not have noticed yet that it is not theirs any more.
         if let Some((before, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
             Self::keep(&mut self.spans, Span { place, reader: before, from, to: at });
@@ -147,6 +152,12 @@ impl Ledger {
 }
 
 impl Reading {
+    /// Whether it is there, and nobody reads it.
+    #[must_use]
+    pub fn is_unread(&self) -> bool {
+        self.reader.is_none() && !self.deleted
+    }
+
     fn stop_idling(&mut self, at: i64) {
         if let Some(since) = self.idle_since.take() {
             self.idle_ms += at - since;

@@ -244,23 +244,25 @@ impl World {
             }
             Action::Leave(reader, says_so) => self.close(reader, says_so),
             Action::Crash(reader) => {
-                let committed = self.clients[reader as usize].committed_by(self.now);
-                self.drop_all(reader, self.now, committed);
+                let read = self.read_by(reader);
+                let committed = self.clients[reader as usize].committed_by(read);
+                self.drop_all(reader, read, committed);
                 self.clients[reader as usize].alive = false;
                 Ok(())
             }
             Action::Stall(reader, for_ms) => {
                 let (now, client) = (self.now, &mut self.clients[reader as usize]);
-                client.stalled_since = Some(now);
-                client.stalled_until = now + for_ms;
-                let (start, limit) = (
-                    client.start,
-                    client.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms),
-                );
-                if for_ms > limit {
-                    self.later(now + limit, Todo::PollLimit(reader, start));
+                // Who does not poll already does not for longer now.
+                let since = *client.stalled_since.get_or_insert(now);
+                let before = client.stalled_until.max(since);
+                let until = before.max(now + for_ms);
+                client.stalled_until = until;
+                let start = client.start;
+                let limit = client.config.as_ref().map_or(i64::MAX, |config| config.max_poll_interval_ms);
+                if before - since <= limit && until - since > limit {
+                    self.later(since + limit, Todo::PollLimit(reader, start));
                 }
-                self.later(now + for_ms, Todo::Resume(reader, start));
+                self.later(until, Todo::Resume(reader, start));
                 Ok(())
             }
             Action::Subscribe(reader, topics) => {
