@@ -171,6 +171,12 @@ def test_commits_of_old_generations_are_refused() -> None:
     assert told == ["NONE", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID"]
 
 
+def test_who_was_missed_commits_in_vain() -> None:
+    events = [{"at_ms": 0, "join": "c1"}, {"at_ms": 0, "join": "c2"}, {"at_ms": 60_000, "crash": "c2"}]
+    told = lives([*events, {"at_ms": 120_000, "commit": "c2"}]).commits()
+    assert [each["error"] for each in told] == ["UNKNOWN_MEMBER_ID"]
+
+
 def test_a_session_beyond_the_groups_limits_is_refused() -> None:
     (failure,) = lives([{"at_ms": 0, "join": "c1"}], config={"session.timeout.ms": 5000}).failures()
     assert failure == {"at_ms": 0, "member": "c1", "error": "INVALID_SESSION_TIMEOUT"}

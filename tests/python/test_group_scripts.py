@@ -143,7 +143,7 @@ def test_an_event_that_is_none_is_named_by_its_number(event: object, sentence: s
         ),
         (
             [{"at_ms": 5, "crash": "c1"}, {"at_ms": 6, "commit": "c1"}],
-            "event 3: 'c1' has crashed, and commits nothing",
+            "event 3: 'c1' has crashed, and whoever commits is there",
         ),
         (
             [{"at_ms": 5, "join": "a", "member_id": "m"}, {"at_ms": 6, "join": "b", "member_id": "m"}],
@@ -210,6 +210,7 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
         ({"events": None}, "events: a list is needed, not None"),
         ({"events": ""}, "word 1 of the events is none: ''"),
         ({"events": "+1,"}, "word 2 of the events is none: ''"),
+        ({"events": "+1, Rol"}, "did you mean 'roll'?"),
         ({"events": "+1, -2"}, "word 2 of the events takes 2 members away, and 1 are there"),
         ({"events": "+100001"}, "word 1 of the events makes more than 100000 members"),
         ({"events": "+1, u+2"}, "event 2: there is no topic 'u'"),

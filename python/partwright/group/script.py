@@ -133,7 +133,7 @@ class _Reader:
         self.deleted: set[str] = set()
         self.subscribed: dict[str, list[str]] = {}
         self.alive: dict[str, int] = {}
-        self.crashed: set[str] = set()
+        self.crashed: dict[str, int] = {}
         self.ids: set[str] = set()
         self.before = 0
         self.instances: dict[str, str | None] = {}
@@ -249,7 +249,7 @@ class _Reader:
         if configs.member_id is not None:
             self.ids.add(configs.member_id)
         self.members[name] = configs
-        self.crashed.discard(name)
+        self.crashed.pop(name, None)
         self.instances[name] = configs.instance_id
         for assignor in configs.assignors:
             self.assignors.setdefault(assignor)
@@ -293,7 +293,10 @@ class _Reader:
             return
         name = self.member(where, fields, "crash")
         del self.alive[name]
-        self.crashed.add(name)
+        session_ms = self.members[name].session_timeout_ms
+        if self.protocol == "consumer":
+            session_ms = self.broker.consumer["session_timeout_ms"]
+        self.crashed[name] = at_ms + session_ms
         self.act(at_ms, {"crash": self.place(name)})
 
     def _restart(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
@@ -411,8 +414,10 @@ class _Reader:
         name = _name(fields["commit"], f"{where}: a member")
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
-        if name in self.crashed:
-            raise PartwrightError(f"{where}: {name!r} has crashed, and commits nothing: let it join first")
+        if at_ms < self.crashed.get(name, 0):
+            raise PartwrightError(
+                f"{where}: {name!r} has crashed, and whoever commits is there: let it stall until the group misses it"
+            )
         generation = optional(fields.get("generation"), f"{where}: generation", -1, MOST_INT)
         self.act(at_ms, {"commit": (self.place(name), generation)})
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from typing import Any
 
 from partwright.cluster.parts import shown
@@ -43,8 +44,10 @@ def expand(text: str, *, every_ms: int, down_ms: int) -> list[dict[str, Any]]:
     for number, word in enumerate(text.split(","), 1):
         found = _WORD.fullmatch(word.strip())
         if found is None:
+            meant = "; did you mean 'roll'?" if get_close_matches(word.strip().lower(), ["roll"]) else ""
             raise PartwrightError(
-                f"word {number} of the events is none: {shown(word.strip())}; there are +N, -N, xN, roll and TOPIC+N"
+                f"word {number} of the events is none: {shown(word.strip())}; there are +N, -N, xN, roll and "
+                f"TOPIC+N{meant}"
             )
         if found["topic"]:
             events.append({"at_ms": at_ms, "add_partitions": {found["topic"]: int(found["more"])}})
