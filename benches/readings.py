@@ -214,10 +214,16 @@ def _spark(file: Path, results: Results) -> Iterator[Line]:
 
 
 def _worker_share(file: Path) -> dict[str, float]:
-    """How much of the workers' time our calls took, by the clocks inside of them, at Spark's own batch."""
+    """What the kernel and our calls took of the workers' time, by the clocks inside of them, at Spark's own batch."""
     rounds = _loaded(file).get("batches", {}).get(str(LAB["rows"]["batch"]), [])
-    shares = [each["call_s"] / each["worker_s"] for each in rounds]
-    return {"the kernel's share of a Spark worker's time": statistics.median(shares)} if shares else {}
+    names = {"the kernel's": "kernel", "our whole call's": "call"}
+    return {
+        f"{whose} share of a Spark worker's time": statistics.median(
+            each[f"{part}_s"] / each[f"{part}_rows"] * each["rows"] / each["worker_s"] for each in rounds
+        )
+        for whose, part in names.items()
+        if rounds
+    }
 
 
 def _assignors(file: Path, results: Results) -> Iterator[Line]:

@@ -1,8 +1,9 @@
 """How much of a Python worker's time is ours: measured inside of the worker, by task.
 
 `python benches/spark/in_the_worker.py [--rows N] [--repeats N] [--json FILE]`: our column over the cached keys of
-columns.py. The workers are PySpark's own, with the clocks of pyspark_timed_worker.py. What is called ours is the whole
-call of `partwright.partition_for_key` on a batch: the kernel, and the way into it and back.
+columns.py. The workers are PySpark's own, with the clocks of pyspark_timed_worker.py. The call is the whole of
+`partwright.partition_for_key` on a batch, as it comes: the way into the kernel, the kernel, and the way back. The
+kernel is what such a call takes less one on a single row, where one on a single row has just gone before.
 """
 
 from __future__ import annotations
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BATCHES = (1_000, 10_000, 100_000)
-SUMMED = ("calls", "rows", "call_s", "call_cpu_s", "worker_s", "worker_cpu_s")
+SUMMED = (
+    "rows",
+    "call_rows",
+    "call_s",
+    "kernel_rows",
+    "kernel_s",
+    "kernel_more_s",
+    "worker_s",
+    "worker_cpu_s",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 def _sums(times: Path, rows: int) -> dict[str, float]:
     tasks = [json.loads(line) for line in times.read_text(encoding="ascii").splitlines()]
     sums = {name: sum(task[name] for task in tasks) for name in SUMMED}
+    sums["worker_s"] -= sums["kernel_more_s"]
     assert sums["rows"] == rows, f"{sums['rows']} rows were timed, not {rows}"
     return sums
 
@@ -95,19 +106,21 @@ def _task_seconds(spark: SparkSession, group: str) -> float:
 
 
 def _print(rows: int, found: dict[int, list[dict[str, float]]]) -> None:
-    def middle(batch: int, above: str, below: str) -> float:
-        return statistics.median(sums[above] / sums[below] for sums in found[batch])
-
-    print(f"\n{rows:,} keys; the share of our calls, medians of {len(next(iter(found.values())))} rounds")
-    print(
-        f"{'a batch':>10}{'of CPU':>12}{'of worker':>12}{'of tasks':>12}{'ns a key':>12}{'CPU, ns a key':>16}"
-    )
-    for batch in found:
-        cpu = middle(batch, "call_cpu_s", "worker_cpu_s")
-        shares = (cpu, middle(batch, "call_s", "worker_s"), middle(batch, "call_s", "task_s"))
-        shown = "".join(f"{share:12.2%}" for share in shares)
-        all_cpu = middle(batch, "worker_cpu_s", "rows") * 1e9
-        print(f"{batch:10,}{shown}{middle(batch, 'call_s', 'rows') * 1e9:12.2f}{all_cpu:16.1f}")
+    rounds = len(next(iter(found.values())))
+    print(f"\n{rows:,} keys; what the kernel and our calls take of all, medians of {rounds} rounds")
+    heads = ("a batch", "", "of worker", "of tasks", "of CPU", "ns a key")
+    print("".join(f"{head:>12}" for head in heads))
+    for batch, sums in found.items():
+        for what in ("kernel", "call"):
+            key = [each[f"{what}_s"] / each[f"{what}_rows"] for each in sums]
+            of_all = [
+                [ours * each["rows"] / each[below] for ours, each in zip(key, sums, strict=True)]
+                for below in ("worker_s", "task_s", "worker_cpu_s")
+            ]
+            shares = "".join(f"{statistics.median(each):12.2%}" for each in of_all)
+            print(f"{batch:12,}{what:>12}{shares}{statistics.median(key) * 1e9:12.2f}")
+        cpu = statistics.median(each["worker_cpu_s"] / each["rows"] for each in sums)
+        print(f"{'':24}CPU of all, ns a key: {cpu * 1e9:.1f}")
 
 
 if __name__ == "__main__":

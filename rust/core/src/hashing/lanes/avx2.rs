@@ -39,7 +39,26 @@ pub(super) fn hash<'a, K: Keys<'a>>(
     unsafe { of_rows(keys, rows, validity, finish, answers) }
 }
 
-kernel!("avx2", groups: 0);
+/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
+/// 16 bytes must be readable from each place. A macro, because so long a function is called, and a call stores registers.
+macro_rules! words {
+    ($place:expr) => {{
+        let place = $place;
+        let key = |lane: usize| _mm_loadu_si128(place(lane).cast());
+        let pair = |lane| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(key(lane)), key(lane + 4));
+        let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
+        let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+        let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+        [
+            _mm256_unpacklo_epi64(ab, cd),
+            _mm256_unpackhi_epi64(ab, cd),
+            _mm256_unpacklo_epi64(ab_high, cd_high),
+            _mm256_unpackhi_epi64(ab_high, cd_high),
+        ]
+    }};
+}
+
+kernel!("avx2", groups: 0, longer: inline);
 
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -183,27 +202,6 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     let upper_halves = _mm256_blend_epi32::<0b1010_1010>(_mm256_shuffle_epi32::<ODD>(even), odd);
     let quotients = _mm256_srlv_epi32(upper_halves, splat(n.shift));
     sub(numbers, mul(quotients, splat(n.n)))
-}
-
-/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth.
-///
-/// # Safety
-/// 16 bytes can be read from each place.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn words(place: impl Fn(usize) -> *const u8) -> [Vector; 4] {
-    // Safety: the caller's.
-    let key = |lane: usize| unsafe { _mm_loadu_si128(place(lane).cast()) };
-    let pair = |lane| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(key(lane)), key(lane + 4));
-    let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
-    let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
-    let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
-    [
-        _mm256_unpacklo_epi64(ab, cd),
-        _mm256_unpackhi_epi64(ab, cd),
-        _mm256_unpacklo_epi64(ab_high, cd_high),
-        _mm256_unpackhi_epi64(ab_high, cd_high),
-    ]
 }
 
 /// There is no shorter way to the words of keys that have any.

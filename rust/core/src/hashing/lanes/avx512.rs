@@ -42,7 +42,23 @@ pub(super) fn hash<'a, K: Keys<'a>>(
     unsafe { of_rows(keys, rows, validity, finish, answers) }
 }
 
-kernel!("avx512f,avx512bw,avx512vbmi", groups: 0, 1);
+/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
+/// 16 bytes must be readable from each place. A macro, because so long a function is called, and a call stores registers.
+macro_rules! words {
+    ($place:expr) => {{
+        let place = $place;
+        let key = |lane: usize| _mm_loadu_si128(place(lane).cast());
+        let four = |lane| {
+            let one = _mm512_castsi128_si512(key(lane));
+            let two = _mm512_inserti32x4::<1>(one, key(lane + 4));
+            let three = _mm512_inserti32x4::<2>(two, key(lane + 8));
+            _mm512_inserti32x4::<3>(three, key(lane + 12))
+        };
+        transposed(four(0), four(1), four(2), four(3))
+    }};
+}
+
+kernel!("avx512f,avx512bw,avx512vbmi", groups: 0, 1, longer: inline(never));
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
@@ -182,24 +198,6 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     let upper_halves = _mm512_mask_shuffle_epi32::<ODD>(odd, 0b0101_0101_0101_0101, even);
     let quotients = _mm512_srlv_epi32(upper_halves, splat(n.shift));
     sub(numbers, mul(quotients, splat(n.n)))
-}
-
-/// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth.
-///
-/// # Safety
-/// 16 bytes can be read from each place.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-#[inline]
-unsafe fn words(place: impl Fn(usize) -> *const u8) -> [Vector; 4] {
-    // Safety: the caller's.
-    let key = |lane: usize| unsafe { _mm_loadu_si128(place(lane).cast()) };
-    let four = |lane| {
-        let one = _mm512_castsi128_si512(key(lane));
-        let two = _mm512_inserti32x4::<1>(one, key(lane + 4));
-        let three = _mm512_inserti32x4::<2>(two, key(lane + 8));
-        _mm512_inserti32x4::<3>(three, key(lane + 12))
-    };
-    transposed(four(0), four(1), four(2), four(3))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]

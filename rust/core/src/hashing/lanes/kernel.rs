@@ -1,12 +1,14 @@
 //! murmur2 over lanes, written once for every set of primitives: each one's module says
-//! `kernel!("its,features", groups: 0, 1)`, where two groups are to be on their way at once.
+//! `kernel!("its,features", groups: 0, 1, longer: inline)`, where two groups are to be on their way at once and the loop
+//! over longer keys is to stand in its caller.
 //!
 //! A set of primitives is a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
-//! `any_negative`, `only`, `remainder`, `words`, and for keys of `SHORT` bytes at most `words_of_short` and `in_order`.
+//! `any_negative`, `only`, `remainder`, the macro `words`, and for keys of `SHORT` bytes at most `words_of_short` and
+//! `in_order`.
 
 macro_rules! kernel {
-    ($features:literal, groups: $($group:literal),+) => {
+    ($features:literal, groups: $($group:literal),+, longer: $longer:meta) => {
         /// So many groups are on their way at once.
         const GROUPS: usize = [$($group),+].len();
 
@@ -37,25 +39,36 @@ macro_rules! kernel {
         #[inline]
         fn of_one_length(groups: &[impl Group<LANES>; GROUPS], length: usize) -> [Vector; GROUPS] {
             #[expect(clippy::cast_possible_truncation, reason = "a group's lengths fit into 31 bits")]
-            let mut hashes = [splat(SEED ^ length as u32); GROUPS];
+            let hashes = [splat(SEED ^ length as u32); GROUPS];
             if let Some(stride) = groups[0].stride().filter(|stride| *stride <= SHORT) {
                 // SAFETY: keys lie evenly, so that four loads of that size can be read from any of them.
                 let words = [$(unsafe { words_of_short(groups[$group].start(0), stride) }),+];
                 return rest(hashes, words, length).map(|hash| in_order(avalanche(hash)));
             }
-            let words = |at: usize| -> [[Vector; 4]; GROUPS] {
-                // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
-                [$(unsafe { words(|lane| groups[$group].start(lane).wrapping_add(at)) }),+]
-            };
+            of_longer(groups, length, hashes)
+        }
+
+        /// Keys that are not loaded four at once. Where there are more addresses than registers it is a function of its own,
+        /// lest shorter keys wait until they are stored.
+        #[target_feature(enable = $features)]
+        #[$longer]
+        fn of_longer(
+            groups: &[impl Group<LANES>; GROUPS],
+            length: usize,
+            mut hashes: [Vector; GROUPS],
+        ) -> [Vector; GROUPS] {
             let mut at = 0;
-            while length - at > LOAD {
-                let words = words(at);
+            loop {
+                // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
+                let words = [$(unsafe { words!(|lane: usize| groups[$group].start(lane).wrapping_add(at)) }),+];
+                if length - at <= LOAD {
+                    return rest(hashes, words, length - at).map(|hash| avalanche(hash));
+                }
                 for word in 0..4 {
                     hashes = std::array::from_fn(|group| step(hashes[group], words[group][word]));
                 }
                 at += LOAD;
             }
-            rest(hashes, words(at), length - at).map(|hash| avalanche(hash))
         }
 
         /// The last bytes of keys that all have as many, 16 at most.
@@ -89,7 +102,7 @@ macro_rules! kernel {
             while at < longest {
                 let words: [[Vector; 4]; GROUPS] = std::array::from_fn(|group| {
                     // SAFETY: the longest key, rounded up to whole loads, is not longer than the room of any.
-                    unsafe { words(|lane| groups[group].start(lane).wrapping_add(at)) }
+                    unsafe { words!(|lane: usize| groups[group].start(lane).wrapping_add(at)) }
                 });
                 states = std::array::from_fn(|group| {
                     let [first, second, ..] = words[group];
