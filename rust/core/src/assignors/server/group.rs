@@ -7,6 +7,7 @@ use super::super::lists::Lists;
 use super::super::topic_id::TopicId;
 use super::super::{Assignment, Given, MOST_PARTITIONS};
 use super::runs::{self, Run};
+use super::subscribers::Subscribers;
 use crate::{Error, Result};
 
 /// A group of the broker's.
@@ -153,21 +154,9 @@ impl Group {
         starts
     }
 
-    /// By topic, the members that subscribe to it, sorted.
-    pub(super) fn subscribers_by_topic(&self) -> Lists<u32> {
-        let mut offsets = vec![0];
-        for &members in &self.subscribers {
-            offsets.push(offsets[offsets.len() - 1] + members as usize);
-        }
-        let mut values = vec![0; offsets[offsets.len() - 1]];
-        let mut places = offsets.clone();
-        for (number, member) in (0..).zip(0..self.members()) {
-            for &topic in self.subscribed.get(member) {
-                values[places[topic as usize]] = number;
-                places[topic as usize] += 1;
-            }
-        }
-        Lists { offsets, values }
+    /// Who subscribes to each topic.
+    pub(super) fn subscribers_by_topic(&self) -> Subscribers {
+        Subscribers::of(&self.subscribed, self.counts.len())
     }
 
     /// Writes a run at a place of an assignment, and moves the place behind it.

@@ -9,6 +9,7 @@ use super::super::lists::Lists;
 use super::group::Group;
 use super::loads::{Loads, bounds};
 use super::runs::Run;
+use super::subscribers::Subscribers;
 use crate::{Error, Result};
 
 /// So often at most the builder goes through all topics to balance them.
@@ -27,7 +28,7 @@ pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
 struct Builder<'a> {
     group: &'a Group,
     starts: Vec<usize>,
-    subscribers: Lists<u32>,
+    subscribers: Subscribers,
     /// How many partitions each member has.
     loads: Vec<i32>,
     /// By partition, one topic behind the other, who has it.

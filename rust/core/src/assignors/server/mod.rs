@@ -7,6 +7,7 @@
 //! | file | what it knows |
 //! | --- | --- |
 //! | `group` | a group as the broker hands it to an assignor |
+//! | `subscribers` | who subscribes to each topic |
 //! | `runs` | partitions in a row, which is what most members get |
 //! | `owned` | the order of what a member owns |
 //! | `range` | ranges of each topic |
@@ -23,6 +24,7 @@ mod range;
 mod runs;
 mod sharing;
 mod simple;
+mod subscribers;
 
 pub use group::Group;
 

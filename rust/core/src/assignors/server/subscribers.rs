@@ -1,0 +1,134 @@
+//! Who subscribes to each topic. Members of a group mostly have one of a few subscriptions, and then topics share lists.
+
+use rustc_hash::FxHashMap;
+
+use super::super::lists::Lists;
+
+/// So many subscriptions are few: the more there are, the less topics have in common.
+const FEW: usize = 256;
+/// Lists are shared where they have at most one in so many of the members that lists apart would have.
+const WORTH_IT: usize = 4;
+
+/// By topic, the members that subscribe to it, sorted.
+pub(super) struct Subscribers {
+    lists: Lists<u32>,
+    /// Which of the lists is each topic's.
+    list_of: Vec<u32>,
+}
+
+impl Subscribers {
+    /// Of so many topics, by each member's subscription.
+    pub(super) fn of(subscribed: &Lists<u32>, topics: usize) -> Self {
+        shared(subscribed, topics).unwrap_or_else(|| {
+            let numbers: Vec<u32> = (0..).take(topics).collect();
+            Self { lists: transposed(subscribed, topics), list_of: numbers }
+        })
+    }
+
+    /// A topic's.
+    pub(super) fn get(&self, topic: usize) -> &[u32] {
+        self.lists.get(self.list_of[topic] as usize)
+    }
+}
+
+/// One list for all topics that the same members subscribe to, `None` where that is not worth it.
+#[expect(clippy::stable_sort_primitive, reason = "the stable sort sees that each class is in order already")]
+fn shared(subscribed: &Lists<u32>, topics: usize) -> Option<Subscribers> {
+    let (class_of, classes) = numbered(subscribed, FEW)?;
+    let members_of = Lists::dealt(classes.len(), &class_of.into_iter().zip(0..).collect::<Vec<_>>());
+    let classes_by_topic = transposed(&classes, topics);
+    let (list_of, sets) = numbered(&classes_by_topic, topics)?;
+    let members = |class: u32| members_of.get(class as usize);
+    let shared: usize = sets.values.iter().map(|&class| members(class).len()).sum();
+    if shared > subscribed.values.len() / WORTH_IT {
+        return None;
+    }
+    let mut lists = Lists::default();
+    for set in 0..sets.len() {
+        let start = lists.values.len();
+        for &class in sets.get(set) {
+            lists.values.extend_from_slice(members(class));
+        }
+        lists.values[start..].sort();
+        lists.end();
+    }
+    Some(Subscribers { lists, list_of })
+}
+
+/// The number of each list among those that differ, and these, `None` where they are more than `most`.
+fn numbered(lists: &Lists<u32>, most: usize) -> Option<(Vec<u32>, Lists<u32>)> {
+    let (mut numbers, mut different) = (FxHashMap::default(), Lists::default());
+    let mut number_of = Vec::with_capacity(lists.len());
+    for list in 0..lists.len() {
+        let list = lists.get(list);
+        let next = u32::try_from(numbers.len()).ok()?;
+        let number = *numbers.entry(list).or_insert(next);
+        if number == next {
+            if numbers.len() > most {
+                return None;
+            }
+            different.values.extend_from_slice(list);
+            different.end();
+        }
+        number_of.push(number);
+    }
+    Some((number_of, different))
+}
+
+/// By number, below `numbers`, the lists that it is in.
+fn transposed(lists: &Lists<u32>, numbers: usize) -> Lists<u32> {
+    let mut offsets = vec![0; numbers + 1];
+    for &number in &lists.values {
+        offsets[number as usize + 1] += 1;
+    }
+    for number in 0..numbers {
+        offsets[number + 1] += offsets[number];
+    }
+    let mut values = vec![0; lists.values.len()];
+    let mut places = offsets.clone();
+    for (list, place) in (0..).zip(0..lists.len()) {
+        for &number in lists.get(place) {
+            values[places[number as usize]] = list;
+            places[number as usize] += 1;
+        }
+    }
+    Lists { offsets, values }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Of few subscriptions and of many, with members that have none and topics that nobody has.
+        #[test]
+        fn each_topic_has_who_subscribes_to_it(
+            subscriptions in vec(btree_set(0_u32..12, 0..12), 1..20),
+            members in vec(any::<prop::sample::Index>(), 0..400),
+        ) {
+            let lists: Vec<Vec<u32>> =
+                members.iter().map(|which| which.get(&subscriptions).iter().copied().collect()).collect();
+            let found = Subscribers::of(&Lists::of(&lists), 13);
+            for topic in 0..13 {
+                let wanted: Vec<u32> = (0..)
+                    .zip(&lists)
+                    .filter(|(_, list)| list.contains(&topic))
+                    .map(|(member, _)| member)
+                    .collect();
+                prop_assert_eq!(found.get(topic as usize), wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn topics_with_the_same_members_share_a_list() {
+        let lists: Vec<Vec<u32>> = (0..100).map(|member| (0..10 + member % 2 * 10).collect()).collect();
+        let found = Subscribers::of(&Lists::of(&lists), 20);
+        assert_eq!(found.lists.values.len(), 100 + 50);
+        assert_eq!(found.get(0).as_ptr(), found.get(9).as_ptr());
+        assert_eq!(found.get(10).as_ptr(), found.get(19).as_ptr());
+    }
+}
