@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::divisor::Divisor;
-use super::group::{FOUR, Group, LOAD, Lengths, Places, bytes};
+use super::group::{FOUR, Group, LOAD, Lengths, Places, WORD, bytes};
 use super::{Finish, Keys, Slots, Validity};
 use crate::hashing::TO_POSITIVE;
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
@@ -202,6 +202,16 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     let upper_halves = _mm256_blend_epi32::<0b1010_1010>(_mm256_shuffle_epi32::<ODD>(even), odd);
     let quotients = _mm256_srlv_epi32(upper_halves, splat(n.shift));
     sub(numbers, mul(quotients, splat(n.n)))
+}
+
+/// The word that stands at each of some distances: four words are as quick to be had.
+///
+/// # Safety
+/// None.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn gathered(_: *const u8, _: &[i32]) -> Option<Vector> {
+    None
 }
 
 /// There is no shorter way to the words of keys that have any.

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::divisor::Divisor;
-use super::group::{FOUR, Group, LOAD, Lengths, Places, bytes};
+use super::group::{FOUR, Group, LOAD, Lengths, Places, WORD, bytes};
 use super::{Finish, Keys, Slots, Validity};
 use crate::hashing::TO_POSITIVE;
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
@@ -198,6 +198,20 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     let upper_halves = _mm512_mask_shuffle_epi32::<ODD>(odd, 0b0101_0101_0101_0101, even);
     let quotients = _mm512_srlv_epi32(upper_halves, splat(n.shift));
     sub(numbers, mul(quotients, splat(n.n)))
+}
+
+/// The word that stands at each of these distances from a place, `None` where that takes long: gathering is slow before
+/// Sapphire Rapids, which is the first to have numbers of 16 bits, for it was slowed down there against Downfall
+/// (CVE-2022-40982).
+///
+/// # Safety
+/// 4 bytes can be read at each of the distances.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+unsafe fn gathered(place: *const u8, distances: &[i32]) -> Option<Vector> {
+    let is_quick = is_x86_feature_detected!("avx512fp16");
+    // Safety: the caller's.
+    is_quick.then(|| unsafe { _mm512_i32gather_epi32::<1>(load(distances), place.cast()) })
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]

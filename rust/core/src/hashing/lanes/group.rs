@@ -7,14 +7,16 @@ use super::keys::Offset;
 
 /// So many bytes are loaded at once from each key.
 pub(super) const LOAD: usize = 16;
+/// So many bytes are a block of the hash.
+pub(super) const WORD: usize = 4;
 /// So many bytes may be loaded at once from keys that lie closely: four of them.
 pub(super) const FOUR: usize = 64;
 
 /// `L` keys, none longer than 2^31-1 bytes.
 ///
 /// # Safety
-/// If [`Group::lengths`] is in order, [`Group::room`] bytes can be read from each [`Group::start`] on. The kernels rely
-/// on it.
+/// If [`Group::lengths`] is in order, [`Group::room`] bytes can be read from each [`Group::start`] on, and
+/// [`Group::distances`], if there are any, lead there. The kernels rely on it.
 pub(crate) unsafe trait Group<const L: usize> {
     /// Where a key begins.
     fn start(&self, lane: usize) -> *const u8;
@@ -27,6 +29,9 @@ pub(crate) unsafe trait Group<const L: usize> {
 
     /// How far each key begins behind the one before, if they lie in one buffer and are all as long as the first.
     fn stride(&self) -> Option<usize>;
+
+    /// A place and how far from it each key begins, if 32 bits say how far.
+    fn distances(&self) -> Option<(*const u8, &[i32])>;
 
     /// How many bytes the keys have together, and what lies between them.
     fn span(&self) -> usize;
@@ -89,6 +94,14 @@ unsafe impl<const L: usize, O: Offset> Group<L> for InARow<'_, O> {
     }
 
     #[inline]
+    fn distances(&self) -> Option<(*const u8, &[i32])> {
+        match O::places(self.offsets) {
+            Places::Narrow(offsets) => Some((self.data.as_ptr().wrapping_add(bytes(self.skip)), offsets)),
+            Places::Wide(_) => None,
+        }
+    }
+
+    #[inline]
     fn span(&self) -> usize {
         self.offsets[L].bytes().wrapping_sub(self.offsets[0].bytes())
     }
@@ -131,6 +144,11 @@ unsafe impl<const L: usize> Group<L> for Even<'_> {
     #[inline]
     fn stride(&self) -> Option<usize> {
         Some(bytes(self.width))
+    }
+
+    #[inline]
+    fn distances(&self) -> Option<(*const u8, &[i32])> {
+        None
     }
 
     #[inline]
@@ -181,6 +199,11 @@ unsafe impl<const L: usize> Group<L> for Apart<'_, L> {
 
     #[inline]
     fn stride(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline]
+    fn distances(&self) -> Option<(*const u8, &[i32])> {
         None
     }
 

@@ -4,8 +4,8 @@
 //!
 //! A set of primitives is a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
-//! `any_negative`, `only`, `remainder`, the macro `words`, and for keys of `SHORT` bytes at most `words_of_short` and
-//! `in_order`.
+//! `any_negative`, `only`, `remainder`, the macro `words`, `gathered`, and for keys of `SHORT` bytes at most
+//! `words_of_short` and `in_order`.
 
 macro_rules! kernel {
     ($features:literal, groups: $($group:literal),+, longer: $longer:meta) => {
@@ -59,6 +59,9 @@ macro_rules! kernel {
         ) -> [Vector; GROUPS] {
             let mut at = 0;
             loop {
+                if length - at <= WORD && let Some(words) = first_words(groups, at) {
+                    return rest(hashes, words, length - at).map(|hash| avalanche(hash));
+                }
                 // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
                 let words = [$(unsafe { words!(|lane: usize| groups[$group].start(lane).wrapping_add(at)) }),+];
                 if length - at <= LOAD {
@@ -71,11 +74,26 @@ macro_rules! kernel {
             }
         }
 
-        /// The last bytes of keys that all have as many, 16 at most.
+        /// One word of each key, `None` where more are as quick to be had.
         #[target_feature(enable = $features)]
         #[inline]
-        fn rest(mut hashes: [Vector; GROUPS], words: [[Vector; 4]; GROUPS], length: usize) -> [Vector; GROUPS] {
-            for word in 0..4 {
+        fn first_words(groups: &[impl Group<LANES>; GROUPS], at: usize) -> Option<[[Vector; 1]; GROUPS]> {
+            Some([$({
+                let (start, distances) = groups[$group].distances()?;
+                // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
+                [unsafe { gathered(start.wrapping_add(at), distances) }?]
+            }),+])
+        }
+
+        /// The last bytes of keys that all have as many, no more than there are words.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn rest<const WORDS: usize>(
+            mut hashes: [Vector; GROUPS],
+            words: [[Vector; WORDS]; GROUPS],
+            length: usize,
+        ) -> [Vector; GROUPS] {
+            for word in 0..WORDS {
                 let left = length.saturating_sub(4 * word);
                 if left >= 4 {
                     hashes = std::array::from_fn(|group| step(hashes[group], words[group][word]));
