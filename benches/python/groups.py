@@ -3,7 +3,7 @@
 There is no rival: nothing else plays a group's life without a cluster. A Kafka of one's own would take the time that
 the script is about.
 
-    python benches/python/groups.py [--members 10000] [--partitions 100000] [--events 1000]
+    python benches/python/groups.py [--members 10000] [--partitions 100000] [--events 1000] [--every-ms 10000]
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from partwright.group.playing import VARIANTS
 TOPICS = 10
 
 
-def script(members: int, partitions: int, events: int) -> dict[str, Any]:
-    """All join at once; then, ten seconds apart, one member after the other leaves and comes back."""
+def script(members: int, partitions: int, events: int, every_ms: int) -> dict[str, Any]:
+    """All join at once; then one member after the other leaves and comes back: ten seconds apart, a rebalance each."""
     topics = {f"t{number}": partitions // TOPICS for number in range(TOPICS)}
     said: list[dict[str, Any]] = [{"at_ms": 0, "join": f"c{number}"} for number in range(members)]
     for number in range(events):
         name = f"c{number // 2 % members}"
         kind = "join" if number % 2 else "leave"
-        said.append({"at_ms": 60_000 + 10_000 * number, kind: name})
+        said.append({"at_ms": 60_000 + every_ms * number, kind: name})
     return {"topics": topics, "events": said}
 
 
@@ -45,8 +45,9 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=10_000)
     parser.add_argument("--partitions", type=int, default=100_000)
     parser.add_argument("--events", type=int, default=1_000)
+    parser.add_argument("--every-ms", type=int, default=10_000, help="from one event to the next (%(default)s)")
     given = parser.parse_args()
-    told = script(given.members, given.partitions, given.events)
+    told = script(given.members, given.partitions, given.events, given.every_ms)
     for name, variant in VARIANTS.items():
         found = measure({**told, **variant})
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
