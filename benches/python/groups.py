@@ -45,7 +45,9 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=10_000)
     parser.add_argument("--partitions", type=int, default=100_000)
     parser.add_argument("--events", type=int, default=1_000)
-    parser.add_argument("--every-ms", type=int, default=10_000, help="from one event to the next (%(default)s)")
+    parser.add_argument(
+        "--every-ms", type=int, default=10_000, help="from one event to the next (%(default)s)"
+    )
     given = parser.parse_args()
     told = script(given.members, given.partitions, given.events, given.every_ms)
     for name, variant in VARIANTS.items():
