@@ -85,6 +85,14 @@ def answers(timeline: Timeline, member: str, request: str) -> list[str]:
 # The classic protocol.
 
 
+def test_a_reason_names_members_whose_names_have_blanks() -> None:
+    events = [join(0, "pod 1"), join(0, "pod 10"), {"at_ms": 30_000, "leave": "pod 1"}, join(60_000, "pod 1")]
+    assert why(play(*events))[-2:] == ["pod 1 left", "pod 1 joined"]
+    # The longest name that is one: "pod 1" begins "pod 10", too.
+    events = [*events, {"at_ms": 90_000, "crash": "pod 10"}, join(200_000, "p")]
+    assert why(play(*events))[-2:] == ["pod 10 has not been heard of", "p joined"]
+
+
 def test_a_third_member_joins_cooperatively_in_two_rounds() -> None:
     events = [join(0, "c1"), join(20_000, "c2"), join(60_000, "c3")]
     timeline = play(*events, topics={"p": 3}, assignor="cooperative-sticky")

@@ -459,13 +459,26 @@ impl World {
         self.failures.push((self.now, reader, code));
     }
 
-    /// The clients behind member ids, in a sentence about them.
+    /// The clients behind member ids, in a sentence about them. Names may have blanks: the longest that is an id is one.
     pub(super) fn named(&self, reason: &str) -> String {
-        let word = |word: &str| match self.by_id.get(word.trim_end_matches(',')) {
-            Some(&reader) => word.replace(word.trim_end_matches(','), &self.names[reader as usize]),
-            None => word.to_owned(),
-        };
-        reason.split(' ').map(word).collect::<Vec<_>>().join(" ")
+        let (mut said, mut rest) = (String::new(), reason);
+        while !rest.is_empty() {
+            let ends: Vec<usize> = rest.match_indices([' ', ',']).map(|(end, _)| end).collect();
+            let mut longest_first = [rest.len()].into_iter().chain(ends.iter().rev().copied());
+            let known = longest_first.find_map(|end| Some((end, *self.by_id.get(&rest[..end])?)));
+            let end = if let Some((end, reader)) = known {
+                said.push_str(&self.names[reader as usize]);
+                end
+            } else {
+                let end = ends.first().copied().unwrap_or(rest.len());
+                said.push_str(&rest[..end]);
+                end
+            };
+            let after = rest[end..].trim_start_matches([' ', ',']);
+            said.push_str(&rest[end..rest.len() - after.len()]);
+            rest = after;
+        }
+        said
     }
 
     /// Whether nothing will change any more by itself.
