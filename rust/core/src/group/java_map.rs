@@ -8,15 +8,52 @@ use crate::assignors::java_order::{FIRST_BINS, bin, hash_code, spread};
 /// A name that is kept in several places.
 pub type Name = Arc<str>;
 
-/// Names and what belongs to them. A table of Java's grows and never shrinks, and a bin keeps the order of insertion:
-/// bins that have become trees, which takes nine names of one bin, are walked as the lists that they were.
+/// A name's number: what is asked of a name again and again is asked of its number, which needs no hashing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Id(u32);
+
+/// The names that were ever numbered; a number is never given to another name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    ids: Map<Name, Id>,
+    names: Vec<Name>,
+}
+
+impl Names {
+    /// The number of a name, a new one where it has none.
+    pub(super) fn number(&mut self, name: &Name) -> Id {
+        if let Some(id) = self.find(name) {
+            return id;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "memory ends long before 2^32 names")]
+        let id = Id(self.names.len() as u32);
+        self.names.push(Arc::clone(name));
+        self.ids.insert(Arc::clone(name), id);
+        id
+    }
+
+    /// The number of a name that has one.
+    pub(super) fn find(&self, name: &str) -> Option<Id> {
+        self.ids.get(name).copied()
+    }
+
+    /// The name of a number.
+    pub(super) fn name(&self, id: Id) -> &Name {
+        &self.names[id.0 as usize]
+    }
+}
+
+/// What belongs to names. A table of Java's grows and never shrinks, and a bin keeps the order of insertion: bins that have
+/// become trees, which takes nine names of one bin, are walked as the lists that they were.
 #[derive(Clone, Debug)]
 pub(super) struct JavaMap<V> {
-    entries: Map<Name, Entry<V>>,
+    /// By the name's number.
+    entries: Vec<Option<Entry<V>>>,
+    filled: usize,
     bins: usize,
     inserted: u64,
     /// The names in Java's order, where nothing has come or gone since they were put so.
-    walked: Option<Arc<[Name]>>,
+    walked: Option<Arc<[Id]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -28,56 +65,66 @@ struct Entry<V> {
 
 impl<V> Default for JavaMap<V> {
     fn default() -> Self {
-        Self { entries: Map::default(), bins: FIRST_BINS, inserted: 0, walked: None }
+        Self { entries: Vec::new(), filled: 0, bins: FIRST_BINS, inserted: 0, walked: None }
     }
 }
 
 impl<V> JavaMap<V> {
     /// `put`: a name that is there keeps its place.
-    pub(super) fn put(&mut self, name: Name, value: V) {
-        if let Some(entry) = self.entries.get_mut(&name) {
-            entry.value = value;
+    pub(super) fn put(&mut self, id: Id, name: &str, value: V) {
+        if let Some(known) = self.get_mut(id) {
+            *known = value;
             return;
         }
         self.walked = None;
-        let spread = spread(hash_code(&name));
-        self.entries.insert(name, Entry { spread, inserted: self.inserted, value });
+        let place = id.0 as usize;
+        if self.entries.len() <= place {
+            self.entries.resize_with(place + 1, || None);
+        }
+        let spread = spread(hash_code(name));
+        self.entries[place] = Some(Entry { spread, inserted: self.inserted, value });
         self.inserted += 1;
+        self.filled += 1;
         // A table is three quarters full at most.
-        while self.entries.len() * 4 > self.bins * 3 {
+        while self.filled * 4 > self.bins * 3 {
             self.bins *= 2;
         }
     }
 
-    pub(super) fn remove(&mut self, name: &str) -> Option<V> {
-        let entry = self.entries.remove(name)?;
+    pub(super) fn remove(&mut self, id: Id) -> Option<V> {
+        let entry = self.entries.get_mut(id.0 as usize)?.take()?;
+        self.filled -= 1;
         self.walked = None;
         Some(entry.value)
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&V> {
-        self.entries.get(name).map(|entry| &entry.value)
+    pub(super) fn get(&self, id: Id) -> Option<&V> {
+        self.entries.get(id.0 as usize)?.as_ref().map(|entry| &entry.value)
     }
 
-    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut V> {
-        self.entries.get_mut(name).map(|entry| &mut entry.value)
+    pub(super) fn get_mut(&mut self, id: Id) -> Option<&mut V> {
+        self.entries.get_mut(id.0 as usize)?.as_mut().map(|entry| &mut entry.value)
     }
 
-    pub(super) fn contains(&self, name: &str) -> bool {
-        self.entries.contains_key(name)
+    pub(super) fn contains(&self, id: Id) -> bool {
+        self.get(id).is_some()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.filled
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.filled == 0
+    }
+
+    fn filled(&self) -> impl Iterator<Item = (Id, &Entry<V>)> {
+        (0..).zip(&self.entries).filter_map(|(number, entry)| Some((Id(number), entry.as_ref()?)))
     }
 
     /// In no order that means anything.
     pub(super) fn values(&self) -> impl Iterator<Item = &V> {
-        self.entries.values().map(|entry| &entry.value)
+        self.filled().map(|(_, entry)| &entry.value)
     }
 
     /// Puts the names into Java's order once, for all who walk until something comes or goes.
@@ -88,55 +135,62 @@ impl<V> JavaMap<V> {
     }
 
     /// The names in Java's order.
-    pub(super) fn walk(&self) -> Arc<[Name]> {
+    pub(super) fn walk(&self) -> Arc<[Id]> {
         if let Some(walked) = &self.walked {
             return Arc::clone(walked);
         }
-        let mut names: Vec<_> = self.entries.iter().collect();
-        names.sort_unstable_by_key(|(_, entry)| (bin(entry.spread, self.bins), entry.inserted));
-        names.into_iter().map(|(name, _)| Arc::clone(name)).collect()
+        let mut ids: Vec<_> =
+            self.filled().map(|(id, entry)| (bin(entry.spread, self.bins), entry.inserted, id)).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, _, id)| id).collect()
     }
 
     /// The first name in Java's order.
-    pub(super) fn first(&self) -> Option<&Name> {
+    pub(super) fn first(&self) -> Option<Id> {
         let first = |entry: &Entry<V>| (bin(entry.spread, self.bins), entry.inserted);
-        self.entries.iter().min_by_key(|(_, entry)| first(entry)).map(|(name, _)| name)
+        self.filled().min_by_key(|(_, entry)| first(entry)).map(|(id, _)| id)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::JavaMap;
+    use super::{JavaMap, Names};
     use crate::assignors::java_sets::walk_names;
 
     #[test]
     fn walks_as_a_map_that_was_filled_once() {
-        let names: Vec<String> = (0..200_u32).map(|number| format!("consumer-{number}")).collect();
+        let texts: Vec<String> = (0..200_u32).map(|number| format!("consumer-{number}")).collect();
         for count in [1, 12, 13, 49, 200] {
-            let mut map = JavaMap::default();
+            let (mut names, mut map) = (Names::default(), JavaMap::default());
             let mut kept = Vec::new();
-            for name in &names[..count] {
-                map.put(name.as_str().into(), ());
-                kept.push(name.as_str());
+            for text in &texts[..count] {
+                let id = names.number(&text.as_str().into());
+                map.put(id, text, ());
+                kept.push(text.as_str());
             }
-            let walked: Vec<super::Name> =
-                walk_names(&kept).into_iter().map(|place| kept[place as usize].into()).collect();
+            let walked: Vec<_> =
+                walk_names(&kept).into_iter().filter_map(|place| names.find(kept[place as usize])).collect();
+            assert_eq!(walked.len(), count);
             assert_eq!(*map.walk(), *walked);
             map.settle();
             assert_eq!(*map.walk(), *walked);
-            assert_eq!(map.first(), walked.first());
+            assert_eq!(map.first(), walked.first().copied());
         }
     }
 
     #[test]
     fn what_was_removed_leaves_the_table_as_large() {
-        let mut map = JavaMap::default();
-        for number in 0..100 {
-            map.put(format!("m{number}").into(), ());
+        let (mut names, mut map) = (Names::default(), JavaMap::default());
+        let ids: Vec<_> = (0..100).map(|number| names.number(&format!("m{number}").into())).collect();
+        for &id in &ids {
+            map.put(id, names.name(id), ());
         }
-        for number in 2..100 {
-            map.remove(&format!("m{number}"));
+        for &id in &ids[2..] {
+            map.remove(id);
         }
         assert_eq!((map.len(), map.bins), (2, 256));
+        assert_eq!(map.values().count(), 2);
+        assert_eq!(names.number(&"m7".into()), ids[7]);
+        assert!(!map.contains(ids[7]));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::code::Code;
-use super::super::java_map::Name;
+use super::super::java_map::{Id, Name};
 use super::state::{NEW_MEMBER_JOIN_TIMEOUT_MS, Timer};
 use super::{Answer, Group, Join, Joined, Member, Phase};
 
@@ -22,7 +22,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         }
         self.made = true;
         if !self.accepts(&join.member) {
-            self.remove(&join.member);
+            if let Some(id) = self.names.find(&join.member) {
+                self.remove(id);
+            }
             self.refuse_join("", Code::GroupMaxSizeReached, at, tag);
         } else if !self.supports_any(&join) {
             self.refuse_join(&join.member, Code::InconsistentGroupProtocol, at, tag);
@@ -48,7 +50,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// `acceptJoiningMember`: whether there is room.
     fn accepts(&self, member: &str) -> bool {
-        let found = self.members.get(member);
+        let found = self.names.find(member).and_then(|id| self.members.get(id));
         match self.phase {
             Phase::Empty | Phase::Dead => true,
             Phase::PreparingRebalance => {
@@ -70,52 +72,54 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     fn join_new(&mut self, join: Join<M>, at: i64, tag: u32) {
-        let replaced = join.instance.as_ref().and_then(|instance| self.statics.get(instance)).cloned();
+        let replaced = join.instance.as_ref().and_then(|instance| self.statics.get(instance)).copied();
         match replaced {
-            Some(old) => self.replace_static(&join, &old, at, tag),
+            Some(old) => self.replace_static(&join, old, at, tag),
             None if join.instance.is_none() && join.requires_id => {
-                self.pending.insert(Arc::clone(&join.new_id));
-                self.timers.set(Timer::Session(Arc::clone(&join.new_id)), at + join.session_timeout_ms);
+                let id = self.names.number(&join.new_id);
+                self.pending.insert(id);
+                self.timers.set(Timer::Session(id), at + join.session_timeout_ms);
                 self.refuse_join(&join.new_id, Code::MemberIdRequired, at, tag);
             }
             None => {
-                let id = Arc::clone(&join.new_id);
-                self.add(&id, join, at, tag);
+                let id = self.names.number(&join.new_id);
+                self.add(id, join, at, tag);
             }
         }
     }
 
     /// `classicGroupJoinExistingMember`.
     fn join_known(&mut self, join: Join<M>, at: i64, tag: u32) {
-        let id = Arc::clone(&join.member);
-        if self.pending.contains(&id) {
+        if let Some(id) = self.names.find(&join.member).filter(|id| self.pending.contains(id)) {
             if join.instance.is_some() {
                 // Java throws an IllegalStateException.
                 self.refuse_join("", Code::UnknownServerError, at, tag);
             } else {
-                self.add(&id, join, at, tag);
+                self.add(id, join, at, tag);
             }
             return;
         }
-        let code = self.validate(&id, join.instance.as_deref());
-        if code != Code::None {
-            self.refuse_join(&id, code, at, tag);
-            return;
-        }
-        let same = || self.members.get(&id).is_some_and(|member| member.protocols == join.protocols);
+        let id = match self.validate(&join.member, join.instance.as_deref()) {
+            Ok(id) => id,
+            Err(code) => {
+                self.refuse_join(&join.member, code, at, tag);
+                return;
+            }
+        };
+        let same = || self.members.get(id).is_some_and(|member| member.protocols == join.protocols);
         match self.phase {
-            Phase::PreparingRebalance => self.rejoin(&id, &join, "is joining during the rebalance", at, tag),
-            Phase::CompletingRebalance if same() => self.tell_again(&id, at, tag),
-            Phase::CompletingRebalance => self.rejoin(&id, &join, "has changed what it says", at, tag),
-            Phase::Stable if self.is_leader(&id) => self.rejoin(&id, &join, "leads and joins again", at, tag),
-            Phase::Stable if !same() => self.rejoin(&id, &join, "has changed what it says", at, tag),
-            Phase::Stable => self.tell_again(&id, at, tag),
-            Phase::Empty | Phase::Dead => self.refuse_join(&id, Code::UnknownMemberId, at, tag),
+            Phase::PreparingRebalance => self.rejoin(id, &join, "is joining during the rebalance", at, tag),
+            Phase::CompletingRebalance if same() => self.tell_again(id, at, tag),
+            Phase::CompletingRebalance => self.rejoin(id, &join, "has changed what it says", at, tag),
+            Phase::Stable if self.is_leader(id) => self.rejoin(id, &join, "leads and joins again", at, tag),
+            Phase::Stable if !same() => self.rejoin(id, &join, "has changed what it says", at, tag),
+            Phase::Stable => self.tell_again(id, at, tag),
+            Phase::Empty | Phase::Dead => self.refuse_join(&join.member, Code::UnknownMemberId, at, tag),
         }
     }
 
     /// Tells a member what the group has agreed on, without a rebalance: its first answer may be lost.
-    fn tell_again(&mut self, id: &Name, at: i64, tag: u32) {
+    fn tell_again(&mut self, id: Id, at: i64, tag: u32) {
         let leads = self.is_leader(id) && self.phase == Phase::CompletingRebalance;
         let members = if leads { self.described() } else { Vec::new() };
         let joined = self.joined(id, members, false);
@@ -124,7 +128,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     pub(super) fn joined(
         &self,
-        id: &Name,
+        id: Id,
         members: Vec<(Name, Option<String>, M)>,
         skip_assignment: bool,
     ) -> Joined<M> {
@@ -132,8 +136,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             code: Code::None,
             generation: self.generation,
             protocol: self.protocol.clone(),
-            leader: self.leader.clone(),
-            member: Arc::clone(id),
+            leader: self.leader().cloned(),
+            member: Arc::clone(self.names.name(id)),
             skip_assignment,
             members,
         }
@@ -142,23 +146,23 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// What the leader is told of the members (`currentClassicGroupMembers`).
     pub(super) fn described(&self) -> Vec<(Name, Option<String>, M)> {
         let chosen = self.protocol.as_deref().unwrap_or_default();
-        let described = |id: &Name| {
+        let described = |&id: &Id| {
             let member = self.members.get(id)?;
-            Some((Arc::clone(id), member.instance.clone(), member.metadata(chosen)?))
+            Some((Arc::clone(self.names.name(id)), member.instance.clone(), member.metadata(chosen)?))
         };
         self.members.walk().iter().filter_map(described).collect()
     }
 
     /// `addMemberThenRebalanceOrCompleteJoin`.
-    fn add(&mut self, id: &Name, join: Join<M>, at: i64, tag: u32) {
+    fn add(&mut self, id: Id, join: Join<M>, at: i64, tag: u32) {
         if self.phase == Phase::PreparingRebalance && self.previous == Phase::Empty {
             self.new_member_added = true;
         }
         if let Some(instance) = &join.instance {
-            self.statics.insert(instance.clone(), Arc::clone(id));
+            self.statics.insert(instance.clone(), id);
         }
         if self.leader.is_none() {
-            self.leader = Some(Arc::clone(id));
+            self.leader = Some(id);
         }
         let member = Member {
             instance: join.instance,
@@ -171,22 +175,23 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             is_new: true,
         };
         self.count_protocols(&member.protocols, true);
-        self.members.put(Arc::clone(id), member);
+        let name = Arc::clone(self.names.name(id));
+        self.members.put(id, &name, member);
         self.awaiting_join += 1;
-        self.pending.remove(id);
-        self.timers.set(Timer::Session(Arc::clone(id)), at + NEW_MEMBER_JOIN_TIMEOUT_MS);
-        self.rebalance_or_complete(|| format!("{id} joined"), at);
+        self.pending.remove(&id);
+        self.timers.set(Timer::Session(id), at + NEW_MEMBER_JOIN_TIMEOUT_MS);
+        self.rebalance_or_complete(|| format!("{name} joined"), at);
     }
 
     /// `updateMemberThenRebalanceOrCompleteJoin`.
-    fn rejoin(&mut self, id: &Name, join: &Join<M>, why: &str, at: i64, tag: u32) {
+    fn rejoin(&mut self, id: Id, join: &Join<M>, why: &str, at: i64, tag: u32) {
         self.update(id, join, tag);
         let why = if join.reason.is_empty() { why } else { &join.reason };
-        self.rebalance_or_complete(|| format!("{id} {why}"), at);
+        self.rebalance_or_complete(|| format!("{} {why}", join.member), at);
     }
 
     /// `ClassicGroup.updateMember`: a request that waited is not answered any more.
-    fn update(&mut self, id: &str, join: &Join<M>, tag: u32) {
+    fn update(&mut self, id: Id, join: &Join<M>, tag: u32) {
         let before = self.members.get(id).map(|member| Arc::clone(&member.protocols));
         let others = |before: &Arc<[(Name, M)]>| {
             !before.iter().map(|(name, _)| name).eq(join.protocols.iter().map(|(name, _)| name))
@@ -206,24 +211,25 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// `updateStaticMemberThenRebalanceOrCompleteJoin`: a static member is back, under a new id.
-    fn replace_static(&mut self, join: &Join<M>, old: &Name, at: i64, tag: u32) {
-        let new = Arc::clone(&join.new_id);
-        self.replace(old, &new, at);
-        self.put_session_off(&new, at);
-        self.update(&new, join, tag);
-        let why = format!("{new} has come back as {}", join.instance.as_deref().unwrap_or_default());
+    fn replace_static(&mut self, join: &Join<M>, old: Id, at: i64, tag: u32) {
+        let new = self.names.number(&join.new_id);
+        self.replace(old, new, at);
+        self.put_session_off(new, at);
+        self.update(new, join, tag);
+        let why =
+            format!("{} has come back as {}", join.new_id, join.instance.as_deref().unwrap_or_default());
         match self.phase {
             Phase::Stable if self.protocol == self.select_protocol() => {
                 self.write();
-                let leads = self.is_leader(&new);
+                let leads = self.is_leader(new);
                 let told = leads && join.skips_assignment;
                 let members = if told { self.described() } else { Vec::new() };
-                let mut joined = self.joined(&new, members, told);
+                let mut joined = self.joined(new, members, told);
                 if leads && !join.skips_assignment {
                     // An older client is told the leader's old id, so that it does not assign.
-                    joined.leader = Some(Arc::clone(old));
+                    joined.leader = Some(Arc::clone(self.names.name(old)));
                 }
-                self.answer_join(&new, joined, at);
+                self.answer_join(new, joined, at);
             }
             Phase::Stable => self.rebalance_or_complete(|| why, at),
             Phase::CompletingRebalance => self.prepare(why, at),
@@ -233,7 +239,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// `ClassicGroup.replaceStaticMember`: whoever had the place is fenced.
-    fn replace(&mut self, old: &Name, new: &Name, at: i64) {
+    fn replace(&mut self, old: Id, new: Id, at: i64) {
         let mut fenced = self.joined(old, Vec::new(), false);
         fenced = Joined {
             code: Code::FencedInstanceId,
@@ -246,17 +252,17 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.answer_sync(old, Code::FencedInstanceId, at);
         if let Some(member) = self.members.remove(old) {
             if let Some(instance) = &member.instance {
-                self.statics.insert(instance.clone(), Arc::clone(new));
+                self.statics.insert(instance.clone(), new);
             }
-            self.members.put(Arc::clone(new), Member { is_new: false, ..member });
+            self.members.put(new, self.names.name(new), Member { is_new: false, ..member });
         }
         if self.is_leader(old) {
-            self.leader = Some(Arc::clone(new));
+            self.leader = Some(new);
         }
     }
 
     /// Answers a member's `JoinGroup`, if one waits.
-    pub(super) fn answer_join(&mut self, id: &Name, joined: Joined<M>, at: i64) {
+    pub(super) fn answer_join(&mut self, id: Id, joined: Joined<M>, at: i64) {
         if let Some(tag) = self.members.get_mut(id).and_then(|member| member.joining.take()) {
             self.awaiting_join -= 1;
             self.answer(at, tag, Answer::Joined(joined));

@@ -1,7 +1,5 @@
 //! `LeaveGroup`: members that say that they go.
 
-use std::sync::Arc;
-
 use super::super::code::Code;
 use super::super::java_map::Name;
 use super::state::Timer;
@@ -38,20 +36,19 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     fn let_go(&mut self, id: &Name, instance: Option<&str>, at: i64) -> Code {
         let known = if id.is_empty() {
-            match instance.and_then(|instance| self.statics.get(instance)) {
-                Some(known) => Arc::clone(known),
-                None => return Code::UnknownMemberId,
-            }
-        } else if self.pending.contains(id) {
-            Arc::clone(id)
+            let known = instance.and_then(|instance| self.statics.get(instance));
+            known.copied().ok_or(Code::UnknownMemberId)
         } else {
-            match self.validate(id, instance) {
-                Code::None => Arc::clone(id),
-                code => return code,
-            }
+            let pending = self.names.find(id).filter(|id| self.pending.contains(id));
+            pending.map_or_else(|| self.validate(id, instance), Ok)
         };
-        self.timers.cancel(&Timer::Session(Arc::clone(&known)));
-        self.put_out(&known, at);
-        Code::None
+        match known {
+            Ok(known) => {
+                self.timers.cancel(&Timer::Session(known));
+                self.put_out(known, at);
+                Code::None
+            }
+            Err(code) => code,
+        }
     }
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::code::Code;
-use super::java_map::{JavaMap, Name};
+use super::java_map::{Id, JavaMap, Name, Names};
 use super::timers::Timers;
 use super::{Map, Set};
 use state::Timer;
@@ -150,11 +150,13 @@ pub struct Group<M, A> {
     previous: Phase,
     generation: i32,
     protocol: Option<Name>,
-    leader: Option<Name>,
+    leader: Option<Id>,
+    /// All that were ever members, or were given an id to join with.
+    names: Names,
     members: JavaMap<Member<M, A>>,
-    statics: Map<String, Name>,
-    pending: Set<Name>,
-    pending_sync: Set<Name>,
+    statics: Map<String, Id>,
+    pending: Set<Id>,
+    pending_sync: Set<Id>,
     awaiting_join: usize,
     /// How many members have each assignor.
     supported: BTreeMap<Name, usize>,
@@ -176,8 +178,8 @@ pub struct Group<M, A> {
 struct Written<M, A> {
     generation: i32,
     protocol: Option<Name>,
-    leader: Option<Name>,
-    members: Vec<(Name, Member<M, A>)>,
+    leader: Option<Id>,
+    members: Vec<(Id, Member<M, A>)>,
 }
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
@@ -191,6 +193,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             generation: 0,
             protocol: None,
             leader: None,
+            names: Names::default(),
             members: JavaMap::default(),
             statics: Map::default(),
             pending: Set::default(),
@@ -235,8 +238,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 let code = self.validate_commit(&sender);
                 // Whoever assigns itself commits to a group all the same.
                 self.made |= code == Code::None;
-                if code == Code::None && matches!(self.phase, Phase::Stable | Phase::PreparingRebalance) {
-                    self.put_session_off(&sender.member, at);
+                if code == Code::None
+                    && matches!(self.phase, Phase::Stable | Phase::PreparingRebalance)
+                    && let Some(id) = self.names.find(&sender.member)
+                {
+                    self.put_session_off(id, at);
                 }
                 self.answer(at, tag, Answer::Done(code));
             }

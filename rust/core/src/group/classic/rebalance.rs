@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::assignors::java_sets::walk_names;
 
 use super::super::code::Code;
-use super::super::java_map::Name;
+use super::super::java_map::{Id, Name};
 use super::state::Timer;
 use super::{Group, Joined, Phase, Written};
 
@@ -21,7 +21,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `prepareRebalance`.
     pub(super) fn prepare(&mut self, why: String, at: i64) {
         if self.phase == Phase::CompletingRebalance {
-            for id in self.members.walk().iter() {
+            for &id in self.members.walk().iter() {
                 if let Some(member) = self.members.get_mut(id) {
                     member.assignment = None;
                 }
@@ -69,9 +69,9 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.timers.cancel(&Timer::Join);
         self.members.settle();
         let walk = self.members.walk();
-        let late: Vec<Name> = walk.iter().filter(|id| self.is_late(id)).cloned().collect();
+        let late: Vec<Id> = walk.iter().copied().filter(|&id| self.is_late(id)).collect();
         for id in late {
-            self.remove(&id);
+            self.remove(id);
             self.timers.cancel(&Timer::Session(id));
         }
         if !self.elect() && !self.members.is_empty() {
@@ -91,7 +91,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.protocol = self.select_protocol();
         self.go(Phase::CompletingRebalance);
         self.members.settle();
-        for id in self.members.walk().iter() {
+        for &id in self.members.walk().iter() {
             let members = if self.is_leader(id) { self.described() } else { Vec::new() };
             let joined = self.joined(id, members, false);
             self.answer_join(id, joined, at);
@@ -99,25 +99,25 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             if let Some(member) = self.members.get_mut(id) {
                 member.is_new = false;
             }
-            self.pending_sync.insert(Arc::clone(id));
+            self.pending_sync.insert(id);
         }
         self.sync_generation = self.generation;
         self.timers.set(Timer::Sync, at + self.longest_rebalance_timeout_ms());
     }
 
     /// Whether a member is put out for not having joined: never a static one.
-    fn is_late(&self, id: &str) -> bool {
+    fn is_late(&self, id: Id) -> bool {
         self.members.get(id).is_some_and(|member| member.joining.is_none() && member.instance.is_none())
     }
 
     /// `maybeElectNewJoinedLeader`.
     fn elect(&mut self) -> bool {
-        let Some(leader) = &self.leader else { return false };
-        let has_joined = |id: &str| self.members.get(id).is_some_and(|member| member.joining.is_some());
+        let Some(leader) = self.leader else { return false };
+        let has_joined = |id: Id| self.members.get(id).is_some_and(|member| member.joining.is_some());
         if has_joined(leader) {
             return true;
         }
-        match self.members.walk().iter().find(|id| has_joined(id)).cloned() {
+        match self.members.walk().iter().copied().find(|&id| has_joined(id)) {
             Some(next) => {
                 self.leader = Some(next);
                 true
@@ -129,7 +129,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `selectProtocol`: each member votes for the first of its assignors that all have.
     pub(super) fn select_protocol(&self) -> Option<Name> {
         let mut votes: Vec<(&Name, usize)> = Vec::new();
-        for id in self.members.walk().iter() {
+        for &id in self.members.walk().iter() {
             let Some(member) = self.members.get(id) else { continue };
             let vote = member.protocols.iter().map(|(name, _)| name).find(|name| self.all_support(name))?;
             match votes.iter_mut().find(|(name, _)| *name == vote) {
@@ -158,7 +158,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 _ => self.complete(at),
             },
             Timer::Sync => self.expire_sync(at),
-            Timer::Session(id) => self.expire_session(&id, at),
+            Timer::Session(id) => self.expire_session(id, at),
         }
     }
 
@@ -168,19 +168,19 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if self.sync_generation != self.generation || !awaited || self.pending_sync.is_empty() {
             return;
         }
-        let mut late: Vec<Name> = self.pending_sync.drain().collect();
-        late.sort_unstable();
-        for id in &late {
+        let mut late: Vec<Id> = self.pending_sync.drain().collect();
+        late.sort_unstable_by_key(|&id| self.names.name(id));
+        for &id in &late {
             self.remove(id);
-            self.timers.cancel(&Timer::Session(Arc::clone(id)));
+            self.timers.cancel(&Timer::Session(id));
         }
-        let names: Vec<_> = late.iter().map(|id| &**id).collect();
+        let names: Vec<_> = late.iter().map(|&id| &**self.names.name(id)).collect();
         self.prepare(format!("{} did not ask for an assignment", names.join(", ")), at);
     }
 
     /// `expireClassicGroupMemberHeartbeat`.
-    fn expire_session(&mut self, id: &Name, at: i64) {
-        if self.pending.contains(id) {
+    fn expire_session(&mut self, id: Id, at: i64) {
+        if self.pending.contains(&id) {
             self.remove(id);
             if self.phase == Phase::PreparingRebalance && self.all_have_joined() {
                 self.complete(at);
@@ -195,7 +195,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.put_out(id, at);
         match self.phase {
             Phase::Stable | Phase::CompletingRebalance => {
-                self.rebalance_or_complete(|| format!("{id} has not been heard of"), at);
+                let name = Arc::clone(self.names.name(id));
+                self.rebalance_or_complete(|| format!("{name} has not been heard of"), at);
             }
             Phase::PreparingRebalance if self.all_have_joined() => self.complete(at),
             _ => {}
@@ -203,7 +204,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// Takes a member away that may wait to join.
-    pub(super) fn put_out(&mut self, id: &Name, at: i64) {
+    pub(super) fn put_out(&mut self, id: Id, at: i64) {
         let unknown = Joined {
             code: Code::UnknownMemberId,
             generation: -1,
@@ -224,16 +225,16 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// Writes the group's state to `__consumer_offsets`.
     pub(super) fn write(&mut self) {
-        let kept = |id: &Name| {
+        let kept = |&id: &Id| {
             let mut member = self.members.get(id)?.clone();
             (member.joining, member.syncing, member.is_new) = (None, None, false);
-            Some((Arc::clone(id), member))
+            Some((id, member))
         };
         let members = self.members.walk().iter().filter_map(kept).collect();
         self.written = Some(Box::new(Written {
             generation: self.generation,
             protocol: self.protocol.clone(),
-            leader: self.leader.clone(),
+            leader: self.leader,
             members,
         }));
     }

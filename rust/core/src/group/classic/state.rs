@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::code::Code;
-use super::super::java_map::Name;
+use super::super::java_map::{Id, Name};
 use super::{Answer, Group, Sender};
 
 /// The coordinator's settings, under Kafka's names; all times are milliseconds.
@@ -85,14 +85,14 @@ impl<M: Clone + PartialEq, A> Member<M, A> {
 }
 
 /// What a timer is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Timer {
     /// The rebalance goes on without those who have not joined.
     Join,
     /// Those who have not asked for their assignment are put out.
     Sync,
     /// A member's session.
-    Session(Name),
+    Session(Id),
 }
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
@@ -118,12 +118,12 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// The leader's id.
     pub fn leader(&self) -> Option<&Name> {
-        self.leader.as_ref()
+        self.leader.map(|id| self.names.name(id))
     }
 
     /// The members' ids in the order of the coordinator's map.
     pub fn members(&self) -> Arc<[Name]> {
-        self.members.walk()
+        self.members.walk().iter().map(|&id| Arc::clone(self.names.name(id))).collect()
     }
 
     /// How many members there are.
@@ -133,7 +133,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
 
     /// Whether there is such a member.
     pub fn has(&self, member: &str) -> bool {
-        self.members.contains(member)
+        self.names.find(member).is_some_and(|id| self.members.contains(id))
     }
 
     /// How many were given an id and have not come back with it.
@@ -152,8 +152,8 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         &self.reason
     }
 
-    pub(super) fn is_leader(&self, member: &str) -> bool {
-        self.leader.as_deref() == Some(member)
+    pub(super) fn is_leader(&self, id: Id) -> bool {
+        self.leader == Some(id)
     }
 
     pub(super) fn all_have_joined(&self) -> bool {
@@ -164,14 +164,20 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.members.values().map(|member| member.rebalance_timeout_ms).max().unwrap_or(0)
     }
 
-    /// `ClassicGroup.validateMember`.
-    pub(super) fn validate(&self, member: &str, instance: Option<&str>) -> Code {
+    /// `ClassicGroup.validateMember`: who it is, or what is wrong with it.
+    pub(super) fn validate(&self, member: &str, instance: Option<&str>) -> Result<Id, Code> {
+        let id = self.names.find(member);
         match instance.map(|instance| self.statics.get(instance)) {
-            Some(None) => Code::UnknownMemberId,
-            Some(Some(known)) if &**known != member => Code::FencedInstanceId,
-            _ if !self.members.contains(member) => Code::UnknownMemberId,
-            _ => Code::None,
+            Some(None) => Err(Code::UnknownMemberId),
+            Some(Some(known)) if id != Some(*known) => Err(Code::FencedInstanceId),
+            _ => id.filter(|&id| self.members.contains(id)).ok_or(Code::UnknownMemberId),
         }
+    }
+
+    /// The same for a request that also says which generation it is of.
+    pub(super) fn validate_sender(&self, sender: &Sender) -> Result<Id, Code> {
+        let id = self.validate(&sender.member, sender.instance.as_deref())?;
+        if sender.generation == self.generation { Ok(id) } else { Err(Code::IllegalGeneration) }
     }
 
     /// `ClassicGroup.validateOffsetCommit`, and before it whether there is a group at all.
@@ -187,17 +193,17 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if anonymous {
             return Code::UnknownMemberId;
         }
-        match self.validate(&sender.member, sender.instance.as_deref()) {
-            Code::None if sender.generation != self.generation => Code::IllegalGeneration,
-            Code::None if self.phase == Phase::CompletingRebalance => Code::RebalanceInProgress,
-            code => code,
+        match self.validate_sender(sender) {
+            Ok(_) if self.phase == Phase::CompletingRebalance => Code::RebalanceInProgress,
+            Ok(_) => Code::None,
+            Err(code) => code,
         }
     }
 
     /// Sets a member's session anew.
-    pub(super) fn put_session_off(&mut self, member: &Name, at: i64) {
-        if let Some(found) = self.members.get(member) {
-            self.timers.set(Timer::Session(Arc::clone(member)), at + found.session_timeout_ms);
+    pub(super) fn put_session_off(&mut self, id: Id, at: i64) {
+        if let Some(member) = self.members.get(id) {
+            self.timers.set(Timer::Session(id), at + member.session_timeout_ms);
         }
     }
 
@@ -205,12 +211,10 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if !self.made {
             return Code::UnknownMemberId;
         }
-        match self.validate(&sender.member, sender.instance.as_deref()) {
-            Code::None if sender.generation != self.generation => return Code::IllegalGeneration,
-            Code::None => {}
-            code => return code,
+        match self.validate_sender(sender) {
+            Ok(id) => self.put_session_off(id, at),
+            Err(code) => return code,
         }
-        self.put_session_off(&sender.member, at);
         if self.phase == Phase::PreparingRebalance { Code::RebalanceInProgress } else { Code::None }
     }
 
@@ -228,7 +232,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     }
 
     /// Takes a member away, and makes another one the leader where it was that.
-    pub(super) fn remove(&mut self, id: &str) {
+    pub(super) fn remove(&mut self, id: Id) {
         if let Some(member) = self.members.remove(id) {
             self.count_protocols(&member.protocols, false);
             self.awaiting_join -= usize::from(member.joining.is_some());
@@ -237,14 +241,14 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             }
         }
         if self.is_leader(id) {
-            self.leader = self.members.first().cloned();
+            self.leader = self.members.first();
         }
-        self.pending.remove(id);
-        self.pending_sync.remove(id);
+        self.pending.remove(&id);
+        self.pending_sync.remove(&id);
     }
 
     /// Answers a member's `SyncGroup`, if one waits.
-    pub(super) fn answer_sync(&mut self, id: &Name, code: Code, at: i64) -> bool {
+    pub(super) fn answer_sync(&mut self, id: Id, code: Code, at: i64) -> bool {
         let protocol = if code == Code::None { self.protocol.clone() } else { None };
         let Some(member) = self.members.get_mut(id) else { return false };
         let Some(tag) = member.syncing.take() else { return false };

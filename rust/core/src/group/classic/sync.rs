@@ -1,7 +1,7 @@
 //! `SyncGroup`, and what is left of a group when its coordinator moves.
 
 use super::super::code::Code;
-use super::super::java_map::{JavaMap, Name};
+use super::super::java_map::{Id, JavaMap, Name};
 use super::state::Timer;
 use super::{Answer, Group, Joined, Phase, Sender};
 
@@ -15,51 +15,48 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         at: i64,
         tag: u32,
     ) {
-        let code = self.validate_sync(sender, protocol);
         let refused = |code| Answer::Synced { code, protocol: None, assignment: None };
-        if code != Code::None {
-            self.answer(at, tag, refused(code));
-            return;
-        }
+        let id = match self.validate_sync(sender, protocol) {
+            Ok(id) => id,
+            Err(code) => {
+                self.answer(at, tag, refused(code));
+                return;
+            }
+        };
         match self.phase {
             Phase::PreparingRebalance => self.answer(at, tag, refused(Code::RebalanceInProgress)),
             Phase::CompletingRebalance => {
-                if let Some(member) = self.members.get_mut(&sender.member) {
+                if let Some(member) = self.members.get_mut(id) {
                     member.syncing = Some(tag);
                 }
-                self.has_synced(&sender.member);
-                if self.is_leader(&sender.member) {
+                self.has_synced(id);
+                if self.is_leader(id) {
                     self.assign(assignments, at);
                 }
             }
             Phase::Stable => {
-                self.has_synced(&sender.member);
-                let assignment =
-                    self.members.get(&sender.member).and_then(|member| member.assignment.clone());
+                self.has_synced(id);
+                let assignment = self.members.get(id).and_then(|member| member.assignment.clone());
                 let protocol = self.protocol.clone();
-                self.answer(at, tag, Answer::Synced { code, protocol, assignment });
+                self.answer(at, tag, Answer::Synced { code: Code::None, protocol, assignment });
             }
             Phase::Empty | Phase::Dead => self.answer(at, tag, refused(Code::UnknownMemberId)),
         }
     }
 
-    fn validate_sync(&self, sender: &Sender, protocol: Option<&str>) -> Code {
+    fn validate_sync(&self, sender: &Sender, protocol: Option<&str>) -> Result<Id, Code> {
         if !self.made || self.phase == Phase::Empty {
-            return Code::UnknownMemberId;
+            return Err(Code::UnknownMemberId);
         }
-        match self.validate(&sender.member, sender.instance.as_deref()) {
-            Code::None if sender.generation != self.generation => Code::IllegalGeneration,
-            Code::None
-                if protocol.is_some() && self.protocol.is_some() && protocol != self.protocol.as_deref() =>
-            {
-                Code::InconsistentGroupProtocol
-            }
-            code => code,
+        let id = self.validate_sender(sender)?;
+        if protocol.is_some() && self.protocol.is_some() && protocol != self.protocol.as_deref() {
+            return Err(Code::InconsistentGroupProtocol);
         }
+        Ok(id)
     }
 
-    fn has_synced(&mut self, id: &str) {
-        self.pending_sync.remove(id);
+    fn has_synced(&mut self, id: Id) {
+        self.pending_sync.remove(&id);
         if self.pending_sync.is_empty() {
             self.timers.cancel(&Timer::Sync);
         }
@@ -68,17 +65,18 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `setAndPropagateAssignment`.
     fn assign(&mut self, assignments: Vec<(Name, A)>, at: i64) {
         let walk = self.members.walk();
-        for id in walk.iter() {
+        for &id in walk.iter() {
             if let Some(member) = self.members.get_mut(id) {
                 member.assignment = None;
             }
         }
-        for (id, assignment) in assignments {
-            if let Some(member) = self.members.get_mut(&id) {
+        for (name, assignment) in assignments {
+            let id = self.names.find(&name);
+            if let Some(member) = id.and_then(|id| self.members.get_mut(id)) {
                 member.assignment = Some(assignment);
             }
         }
-        for id in walk.iter() {
+        for &id in walk.iter() {
             if self.answer_sync(id, Code::None, at) {
                 self.put_session_off(id, at);
             }
@@ -90,7 +88,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// The group is loaded by another broker: it is what was written of it, and every session begins anew. Requests that
     /// waited are answered by the old one, which is no coordinator any more.
     pub(super) fn reload(&mut self, at: i64) {
-        for id in self.members.walk().iter() {
+        for &id in self.members.walk().iter() {
             let mut joined = self.joined(id, Vec::new(), false);
             joined =
                 Joined { code: Code::NotCoordinator, generation: -1, protocol: None, leader: None, ..joined };
@@ -115,11 +113,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.previous = Phase::Dead;
         for (id, member) in written.members {
             if let Some(instance) = &member.instance {
-                self.statics.insert(instance.clone(), id.clone());
+                self.statics.insert(instance.clone(), id);
             }
             self.count_protocols(&member.protocols, true);
-            self.members.put(id.clone(), member);
-            self.put_session_off(&id, at);
+            self.members.put(id, self.names.name(id), member);
+            self.put_session_off(id, at);
         }
     }
 }

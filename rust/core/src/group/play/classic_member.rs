@@ -34,9 +34,7 @@ impl World {
                 assignment: Vec::new(),
             });
         }
-        for effect in group.effects() {
-            self.answered(effect.tag, Answer::Classic(effect.answer));
-        }
+        self.answered(group.effects().map(|effect| (effect.tag, Answer::Classic(effect.answer))));
         self.coordinator = Some(Coordinator::Classic(group));
     }
 

@@ -32,9 +32,7 @@ impl World {
                 assignment: group.members().into_iter().filter_map(|(id, _)| target(id)).collect(),
             });
         }
-        for effect in group.effects() {
-            self.answered(effect.tag, Answer::Consumer(effect));
-        }
+        self.answered(group.effects().map(|effect| (effect.tag, Answer::Consumer(effect))));
         self.coordinator = Some(Coordinator::Consumer(group));
         Ok(())
     }

@@ -45,6 +45,9 @@ pub(super) enum Coordinator {
     Consumer(Box<consumer::Group>),
 }
 
+/// Who asks, as of which start of its, and what.
+type Question = (Reader, u32, Asked);
+
 pub(super) struct World {
     pub now: i64,
     pub coordinator: Option<Coordinator>,
@@ -60,11 +63,13 @@ pub(super) struct World {
     queue: Queue<(i64, u64), Todo>,
     actions: VecDeque<(i64, Action)>,
     until: Option<i64>,
-    /// What was asked by whom, by the tag of the request.
-    asked: Map<u32, (Reader, u32, Asked)>,
-    answers: VecDeque<(Reader, u32, Asked, Answer)>,
+    /// What is asked in this step, and by whom: most is answered at once.
+    asking: Option<(u32, Question)>,
+    /// What was asked before, by the tag of the request.
+    asked: Map<u32, Question>,
+    answers: VecDeque<(Question, Answer)>,
     /// Answers that are on their way: all take as long.
-    on_the_way: VecDeque<(Reader, u32, Asked, Answer)>,
+    on_the_way: VecDeque<(Question, Answer)>,
     latency_ms: i64,
     /// How many things were put off so far, by which they are told apart.
     pub numbered: u64,
@@ -98,6 +103,7 @@ impl World {
             queue: Queue::default(),
             actions: script.actions.into(),
             until: script.until,
+            asking: None,
             asked: Map::default(),
             answers: VecDeque::new(),
             on_the_way: VecDeque::new(),
@@ -310,21 +316,24 @@ impl World {
     /// The number of a new request of a client's, under which its answer comes.
     pub(super) fn ask(&mut self, asks: Option<(Reader, Asked)>) -> u32 {
         self.tags = self.tags.wrapping_add(1);
-        if let Some((reader, asked)) = asks {
-            let start = self.clients[reader as usize].start;
-            self.asked.insert(self.tags, (reader, start, asked));
-        }
+        let question = |(reader, asked)| (reader, self.clients[reader as usize].start, asked);
+        self.asking = asks.map(|asks| (self.tags, question(asks)));
         self.tags
     }
 
-    pub(super) fn answered(&mut self, tag: u32, answer: Answer) {
-        let Some((reader, start, asked)) = self.asked.remove(&tag) else { return };
-        if self.latency_ms > 0 && answer.takes_time() {
-            self.on_the_way.push_back((reader, start, asked, answer));
-            self.later(self.now + self.latency_ms, Todo::Arrive);
-        } else {
-            self.answers.push_back((reader, start, asked, answer));
+    /// What the coordinator answers in the step in which something is asked; to others, too.
+    pub(super) fn answered(&mut self, answers: impl Iterator<Item = (u32, Answer)>) {
+        for (tag, answer) in answers {
+            let asking = self.asking.take_if(|(asking, _)| *asking == tag).map(|(_, question)| question);
+            let Some(question) = asking.or_else(|| self.asked.remove(&tag)) else { continue };
+            if self.latency_ms > 0 && answer.takes_time() {
+                self.on_the_way.push_back((question, answer));
+                self.later(self.now + self.latency_ms, Todo::Arrive);
+            } else {
+                self.answers.push_back((question, answer));
+            }
         }
+        self.asked.extend(self.asking.take());
     }
 
     /// A client does at its next poll what it has found out it must.
@@ -337,7 +346,7 @@ impl World {
     /// Gives every answer to who asked, and those that they ask then.
     fn hand_out(&mut self) -> Result<()> {
         let mut given = 0;
-        while let Some((reader, start, asked, answer)) = self.answers.pop_front() {
+        while let Some(((reader, start, asked), answer)) = self.answers.pop_front() {
             given += 1;
             if given > AT_ONCE * (self.clients.len() + 1) {
                 return Err(Error::Group(format!("the group does not settle at {} ms", self.now)));
