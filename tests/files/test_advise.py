@@ -68,7 +68,7 @@ def test_all_options_reach_the_advice(command: Command) -> None:
     [
         ([], "Missing argument 'TARGET'"),
         (["ten"], "TARGET takes a number above 0, 100 or 2.5 say, not 'ten'"),
-        (["0"], "target_mb_s is a number above 0"),
+        (["0"], "TARGET is a number above 0"),
         (["nan"], "TARGET takes a number above 0"),
         (["1e9"], "TARGET takes a number above 0"),
         (["100", "--growth", "1_0"], "--growth takes a number above 0, 100 or 2.5 say, not '1_0'"),
@@ -76,7 +76,7 @@ def test_all_options_reach_the_advice(command: Command) -> None:
             ["100", "--produce", "8-12"],
             "--produce takes a number above 0 or a range, 10 or 8..12 say, not '8-12'",
         ),
-        (["100", "--produce", "12..8"], "produce_mb_s is a range from 12 to 8: turn it round"),
+        (["100", "--produce", "12..8"], "--produce is a range from 12 to 8: turn it round"),
         (["100", "--produce", "٨"], "--produce takes a number above 0"),
         (["100", "--power", "1,,2"], "--power takes a number for each broker, 1,1,2 say, not '1,,2'"),
         (["100", "--power", ""], "--power takes a number for each broker"),

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +87,43 @@ def test_one_is_one_and_the_sentence_one_line(command: Command, tmp_path: Path) 
             "topics: {t: 3,\n  t: 4}\nevents: '+1'\n",
             "s.yaml, line 2: 't' is there twice in one object",
         ),
+        (
+            "s.json",
+            '{"topics": {"t": 3}, "events": [\n{"at_ms": 0, "join": "\\"{a"},\n{"at_ms": 0,\n"join": "b", "join": 1}]}',
+            "s.json: 'join' is there twice in one object, again in line 4",
+        ),
+        (
+            "s.json",
+            '{"config": {}, "topics": {"t": 3},\n"\\u0065vents": [\n{"at_ms": 0, "jion": "a"}]}',
+            "s.json, line 3: event 1: there is no event 'jion'",
+        ),
+        (
+            "s.yaml",
+            "topics: {t: 3}\nevents:\n- &a {at_ms: 5, join: a}\n- {at_ms: 5, leave: a}\n- *a\n- {at_ms: 1, join: b}\n",
+            "s.yaml, line 6: event 4: time runs backwards",
+        ),
+        (
+            "s.yaml",
+            "topics: {t: 3}\nevents:\n- &a {at_ms: 5, join: a}\n- *a\n",
+            "s.yaml, line 4: event 2: 'a' is there already",
+        ),
+        (
+            "s.yaml",
+            "topics: {t: 3}\nevents:\n- {at_ms: 2024-13-45, join: a}\n",
+            "s.yaml, line 3: event 1: at_ms is a whole number from 0 to 2678400000, not '2024-13-45'",
+        ),
+        (
+            "s.yaml",
+            "topics: {t: 3}\nevents:\n- {at_ms: 0, join: a}\n - b\n",
+            "s.yaml, line 4: this is no YAML: expected <block end>",
+        ),
+        (
+            "s.yaml",
+            f"topics: {{t: {'9' * 5000}}}",
+            "s.yaml: this has a number of more digits than Python reads",
+        ),
+        ("s.yaml", f"topics: {'[' * 5000}", "s.yaml: this is nested too deeply"),
+        ("s.yaml", "topics: {t: 3}\nevents: +2\n", "events are a list, or a short form in quotes"),
     ],
 )
 def test_a_script_that_is_none_is_refused(
@@ -95,6 +133,24 @@ def test_a_script_that_is_none_is_refused(
     code, out, err = command("group", str(tmp_path / name))
     assert (code, out, err.count("\n")) == (2, b"", 1)
     assert told in err
+
+
+def test_an_option_gives_a_key_one_value(command: Command) -> None:
+    told = ["group", "--topic", "t=2", "--events", "+1"]
+    code, _, err = command(*told, "--config", "group.max.size=1", "--config", "group.max.size=2")
+    assert (code, err.rstrip()) == (2, "partwright: --config names 'group.max.size' twice: give it one value")
+    code, _, err = command(*told, "--topic", "u=\u0664")
+    assert (code, "--topic takes NAME=N, a number of partitions" in err) == (2, True)
+
+
+def test_wide_letters_take_two_columns(command: Command, tmp_path: Path) -> None:
+    names = ["\u65e5\u672c", "abcd", "\u65e5" * 40]
+    joins = [{"at_ms": 0, "join": name} for name in names]
+    code, out, _ = command("group", written(tmp_path, *joins, topics={"t": 4}), "--width", "60")
+    rows = [line for line in out.decode().splitlines() if line.startswith(("\u65e5", "abcd", "a "))]
+    assert (code, len(rows)) == (0, 4)
+    # All of them begin to read in the last column.
+    assert {cell_len(row) for row in rows} == {60}
 
 
 def test_an_alias_of_yaml_may_go_in_a_circle(command: Command, tmp_path: Path) -> None:

@@ -93,6 +93,32 @@ def test_a_reason_names_members_whose_names_have_blanks() -> None:
     assert why(play(*events))[-2:] == ["pod 10 has not been heard of", "p joined"]
 
 
+def test_whoever_has_ended_with_an_error_does_not_stall() -> None:
+    events = [
+        join(0, "a"),
+        join(0, "b", config={"session.timeout.ms": 5000}),
+        {"at_ms": 60_000, "stall": "b", "for_ms": 1000},
+        {"at_ms": 101_000, "leave": "a"},
+        {"at_ms": 101_500, "subscribe": "b", "topics": ["p"]},
+        {"at_ms": 102_000, "stall": "b", "for_ms": 60_000},
+    ]
+    timeline = play(*events, config={"max.poll.interval.ms": 30_000})
+    assert [failure["error"] for failure in timeline.failures()] == ["INVALID_SESSION_TIMEOUT"]
+    assert timeline.ended_ms == 102_000
+    assert timeline.cost.unowned_s >= 0
+
+
+def test_who_is_told_of_a_topic_that_is_gone_reads_nothing() -> None:
+    events = [
+        join(0, "a", topics=["p"]),
+        {"at_ms": 1000, "delete_topic": "p"},
+        join(60_000, "b", topics=["q"]),
+    ]
+    delayed = {"group.initial.rebalance.delay.ms": 3000}
+    timeline = play(*events, topics={"p": 1, "q": 1}, config=delayed, until_ms=100_000)
+    assert timeline.unowned_ms["q-0"] == 0
+
+
 def test_a_third_member_joins_cooperatively_in_two_rounds() -> None:
     events = [join(0, "c1"), join(20_000, "c2"), join(60_000, "c3")]
     timeline = play(*events, topics={"p": 3}, assignor="cooperative-sticky")

@@ -47,6 +47,11 @@ def script(*events: object, **fields: Any) -> dict[str, Any]:
         ({"at_ms": 5, "join": "c2", "topics": [""]}, "a topic is named by text, not ''"),
         ({"at_ms": 5, "join": "c2", "topics": 3}, "topics: a list is needed, not 3"),
         ({"at_ms": 5, "join": "c2", "instance_id": ""}, "instance_id is text, not ''"),
+        # What `JoinGroupRequest.validateGroupInstanceId` of kafka-clients 4.4.0 refuses.
+        ({"at_ms": 5, "join": "c2", "instance_id": "a b"}, "group.instance.id 'a b' is none to Kafka, as"),
+        ({"at_ms": 5, "join": "c2", "instance_id": ".."}, "group.instance.id '..' is none to Kafka, as"),
+        ({"at_ms": 5, "join": "c2", "instance_id": "x" * 250}, "249 letters at most"),
+        ({"at_ms": 5, "leave": "c1", "operation": "LEAVE_GRUP"}, "did you mean 'LEAVE_GROUP'?"),
         ({"at_ms": 5, "join": "c2", "member_id": 1}, "member_id is text, not 1"),
         ({"at_ms": 5, "join": "c2", "assignor": "rnage"}, 'there is no assignor "rnage"'),
         ({"at_ms": 5, "join": "c2", "assignor": 1}, "partition.assignment.strategy is a list or text"),
@@ -206,7 +211,17 @@ def test_an_event_must_fit_what_came_before(more: list[Event], sentence: str) ->
         ({"latency_ms": -1}, "latency_ms is a whole number from 0 to"),
         ({"latencyms": 1}, "a script has no field 'latencyms': did you mean 'latency_ms'?"),
         ({"events": []}, "a script has no members: let somebody join"),
-        ({"events": 3}, "events: a list is needed, not 3"),
+        ({"events": 3}, 'events are a list, or a short form in quotes, "+2, roll" say, not 3'),
+        ({"events": 3.5}, "events: a list is needed, not 3.5"),
+        ({"protocol": "consumr"}, "is classic or consumer, not 'consumr': did you mean 'consumer'?"),
+        ({"assignor": "rnage"}, "did you mean range?"),
+        ({"events": "+\u0662"}, "word 1 of the events is none: "),
+        ({"topics": {"a.b": 1, "a_b": 1}}, "topics 'a.b' and 'a_b' cannot stand side by side"),
+        ({"config": {"group.consumer.assignors": " "}}, "group.consumer.assignors is empty"),
+        (
+            {"config": {"group.consumer.heartbeat.interval.ms": 45_000}},
+            "group.consumer.heartbeat.interval.ms (45000) must be less than group.consumer.session.timeout.ms (45000)",
+        ),
         ({"events": None}, "events: a list is needed, not None"),
         ({"events": ""}, "word 1 of the events is none: ''"),
         ({"events": "+1,"}, "word 2 of the events is none: ''"),
@@ -329,6 +344,59 @@ def test_a_consumer_that_assigns_itself_may_do_so_again_and_crash() -> None:
     timeline = group.play(script(first, again, {"at_ms": 3000, "crash": "a"}))
     rows = [(row["partition"], row["from_ms"], row["to_ms"]) for row in timeline.ownership().to_pylist()]
     assert rows == [(0, 1000, 2000), (1, 2000, 3000), (2, 2000, 3000)]
+
+
+def test_a_play_goes_on_to_what_consumers_beside_the_group_do() -> None:
+    events = [
+        {"at_ms": 200_000, "assign": "z", "partitions": [["t", 0], ["t", 1]]},
+        {"at_ms": 400_000, "leave": "z"},
+    ]
+    assert group.play(script(JOIN, *events)).ended_ms == 400_000
+    alone = group.play(script(*events))
+    assert (alone.ended_ms, alone.cost.generations) == (400_000, 0)
+
+
+def test_a_consumer_that_assigns_itself_reads_no_topic_that_is_gone() -> None:
+    events = [
+        {"at_ms": 1000, "assign": "z", "partitions": [["t", 0], ["u", 1]]},
+        {"at_ms": 2000, "delete_topic": "t"},
+        {"at_ms": 3000, "crash": "z"},
+    ]
+    timeline = group.play({"topics": {"t": 1, "u": 2}, "events": events})
+    rows = [(row["topic"], row["from_ms"], row["to_ms"]) for row in timeline.ownership().to_pylist()]
+    assert rows == [("t", 1000, 2000), ("u", 1000, 3000)]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"subscribe": "z", "topics": ["t"]},
+        {"join": "z"},
+        {"restart": "z"},
+        {"stall": "z", "for_ms": 1},
+        {"commit": "z"},
+    ],
+)
+def test_a_consumer_that_assigns_itself_is_no_member(event: Event) -> None:
+    assign = {"at_ms": 0, "assign": "z", "partitions": [["t", 0]]}
+    sentence = refused(script(JOIN, assign, {"at_ms": 1, **event}))
+    assert "'z' has assigned itself partitions and cannot subscribe as well" in sentence
+    assert refused(script(JOIN, assign, {"at_ms": 1, "leave": "z", "operation": "NOPE"})).startswith(
+        "event 3: operation is DEFAULT"
+    )
+
+
+def test_members_that_are_static_have_names_that_are_ids() -> None:
+    sentence = refused({"topics": {"t": 1}, "static": True, "events": [{"at_ms": 0, "join": "pod 1"}]})
+    assert sentence.startswith("event 1: group.instance.id 'pod 1' is none to Kafka")
+
+
+def test_topics_that_are_made_collide_with_those_that_are_there() -> None:
+    made = {"at_ms": 5, "create_topic": {"a_b": 1}}
+    sentence = refused({"topics": {"a.b": 1}, "events": [JOIN, made]})
+    assert sentence.startswith("event 2: topics 'a.b' and 'a_b' cannot stand side by side")
+    gone = {"at_ms": 4, "delete_topic": "a.b"}
+    assert group.play({"topics": {"a.b": 1}, "events": [JOIN, gone, made]}).cost.generations
 
 
 @pytest.mark.parametrize(

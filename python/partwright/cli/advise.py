@@ -103,7 +103,8 @@ def command(target_mb_s: float, as_json: bool, **given: Any) -> None:  # noqa: A
     """How many partitions does a topic need that takes TARGET MB/s at its peak?  And what would more of them cost?
 
     The largest of TARGET / P, TARGET / C, the number of consumers and the number of brokers, up to what the brokers
-    share evenly. Numbers may be ranges, 8..12 say: measure P with kafka-producer-perf-test.sh, and C on your consumer.
+    share evenly. P, C and S may be ranges, 8..12 say: measure P with kafka-producer-perf-test.sh, and C on your own
+    consumer.
 
     \b
     Exit code: 0 answered, 2 wrong use.
@@ -115,8 +116,21 @@ def command(target_mb_s: float, as_json: bool, **given: Any) -> None:  # noqa: A
       partwright advise 40 --produce 10 --consume 5..8 --brokers 5 --growth 2
       partwright advise 100 --power 1,1,2 --replication-factor 2 --json
     """  # noqa: D301 - click keeps the lines of a paragraph that begins with a backspace
-    advice = advise(target_mb_s, **{name: value for name, value in given.items() if value is not None})
+    try:
+        advice = advise(target_mb_s, **{name: value for name, value in given.items() if value is not None})
+    except PartwrightError as error:
+        raise _as_typed(error) from None
     if as_json:
         click.echo(json.dumps(advice.to_dict()))
     else:
         print_advice(advice, target_mb_s)
+
+
+def _as_typed(error: PartwrightError) -> PartwrightError:
+    """A sentence about an argument of `advise`, under the name that it has in a terminal."""
+    name, _, rest = str(error).partition(" ")
+    for option in command.params:
+        if option.name == name:
+            typed = option.opts[0] if option.param_type_name == "option" else "TARGET"
+            return PartwrightError(f"{typed} {rest}")
+    return error

@@ -160,10 +160,8 @@ def _nowhere(number: int) -> int | None:
 
 def _topics(given: tuple[str, ...]) -> dict[str, Any] | None:
     pairs = key_values("--topic", given)
-    if len(pairs) < len(given):
-        raise PartwrightError("--topic names a topic twice: give each one number of partitions")
     for name, count in pairs.items():
-        if not count.isdecimal() or len(count) > len("1000000"):
+        if not (count.isascii() and count.isdecimal()) or len(count) > len("1000000"):
             raise PartwrightError(f"--topic takes NAME=N, a number of partitions, not {name}={count}")
     return {name: int(count) for name, count in pairs.items()} or None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ __all__ = ["lines", "named", "print_answers", "read_json"]
 
 # Editors of Windows begin a file with it.
 _BOM = "\ufeff"
+# What opens and closes an object or a list, and texts, with the colon behind those that are a field's name.
+_TOKEN = re.compile(r'[{}\[\]]|("(?:[^"\\]|\\.)*+")(\s*:)?')
 
 
 def named(file: str) -> str:
@@ -59,8 +62,9 @@ def read_json(text: str) -> Any:  # noqa: ANN401 - whatever JSON has
     """
     try:
         return json.loads(text, object_pairs_hook=_once)
-    except PartwrightError:
-        raise
+    except _TwiceError as error:
+        where = f", again in line {_line_of_second(text)}" if "\n" in text.strip() else ""
+        raise PartwrightError(f"{error}{where}") from None
     except json.JSONDecodeError as error:
         raise PartwrightError(f"this is no JSON: {error}") from None
     except ValueError:
@@ -95,11 +99,45 @@ def _answered(text: str, answer: Callable[[Any], Any], where: str) -> str:
         raise PartwrightError(f"{where}: {error}") from None
 
 
+class _TwiceError(ValueError):
+    """A field is there twice in one object."""
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, of which no field may be there twice: JSON would silently take the last."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise PartwrightError(f"{twice!r} is there twice in one object")
+        raise _TwiceError(f"{twice!r} is there twice in one object")
     return found
+
+
+def fields_of(text: str) -> Iterator[tuple[list[str], bool, int]]:
+    """The fields of the objects in a text of JSON, in their order.
+
+    Yields:
+        The names of the fields around it and its own, an empty one for each list; whether its object had it before; and
+        where the colon behind its name ends.
+
+    Examples:
+        >>> list(fields_of('{"a": [{"b": 1, "b": 2}]}'))
+        [(['a'], False, 5), (['a', '', 'b'], False, 12), (['a', '', 'b'], True, 20)]
+    """
+    inside: list[tuple[str, set[str]]] = []
+    for token in _TOKEN.finditer(text):
+        if token[0] in "{[":
+            inside.append(("", set()))
+        elif token[0] in "}]":
+            inside[-1:] = []
+        elif token[2] is not None and inside:
+            name, known = json.loads(token[1], strict=False), inside[-1][1]
+            inside[-1] = (name, known)
+            yield [each for each, _ in inside], name in known, token.end()
+            known.add(name)
+
+
+def _line_of_second(text: str) -> int:
+    """The line of the first field that its object had before."""
+    place = next(end for _, is_second, end in fields_of(text) if is_second)
+    return text.count("\n", 0, place) + 1

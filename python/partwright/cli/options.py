@@ -128,7 +128,7 @@ def key_values(option: str, given: Iterable[str]) -> dict[str, str]:
     """The pairs of an option that takes K=V.
 
     Raises:
-        PartwrightError: One of them is no pair.
+        PartwrightError: One of them is no pair, or a name is there twice.
 
     Examples:
         >>> key_values("--conf", ["spark.sql.ansi.enabled=true"])
@@ -139,6 +139,8 @@ def key_values(option: str, given: Iterable[str]) -> dict[str, str]:
         name, equals, value = each.partition("=")
         if not equals or not name.strip():
             raise PartwrightError(f"{option} takes NAME=VALUE, not {each!r}")
+        if name.strip() in pairs:
+            raise PartwrightError(f"{option} names {name.strip()!r} twice: give it one value")
         pairs[name.strip()] = value
     return pairs
 

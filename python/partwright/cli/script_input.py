@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from partwright.cli.json_input import lines, named, read_json
+from partwright.cli.json_input import fields_of, lines, named, read_json
 from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["at_line", "read_script_file"]
 
 _YAML = (".yaml", ".yml")
-_EVENTS = re.compile(r'"events"\s*:\s*\[')
 _EVENT = re.compile(r"event (\d+)\b")
-_BETWEEN = re.compile(r"[\s,]*")
+_BETWEEN = re.compile(r"[\s,\[]*")
 
 
 def read_script_file(file: str) -> tuple[Any, Callable[[int], int | None]]:
@@ -49,10 +48,10 @@ def at_line(file: str, error: PartwrightError, line_of: Callable[[int], int | No
 
 def _line_in_json(text: str, number: int) -> int | None:
     """Where the events are, one behind the other, in the text that was read already."""
-    begins = _EVENTS.search(text)
+    begins = next((end for path, _, end in fields_of(text) if path == ["events"]), None)
     if begins is None:
         return None
-    decoder, place = json.JSONDecoder(), begins.end()
+    decoder, place = json.JSONDecoder(), begins
     for each in range(1, number + 1):
         between = _BETWEEN.match(text, place)
         place = between.end() if between else place
@@ -93,13 +92,48 @@ def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
         raise MissingExtraError("PyYAML is missing: pip install 'partwright[yaml]', or write JSON") from error
     try:
         root = yaml.compose(text, yaml.SafeLoader)
-        said = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        told = str(error).splitlines()
-        raise PartwrightError(f"{file}: this is no YAML: {' '.join(' '.join(told).split())}") from None
+        said = yaml.load(text, _without_dates(yaml))  # noqa: S506 - a SafeLoader
+        starts = _starts(yaml, text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = file if mark is None else f"{file}, line {mark.line + 1}"
+        raise PartwrightError(f"{where}: this is no YAML: {error.problem or error.context}") from None
+    except yaml.YAMLError as error:
+        raise PartwrightError(f"{file}: this is no YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise PartwrightError(f"{file}: this is nested too deeply") from None
+    except ValueError:
+        raise PartwrightError(f"{file}: this has a number of more digits than Python reads") from None
     _refuse_twice(file, root)
-    starts: list[int] = []
-    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
-        if getattr(key, "value", None) == "events" and isinstance(value, yaml.SequenceNode):
-            starts = [each.start_mark.line + 1 for each in value.value]
     return said, lambda number: starts[number - 1] if number <= len(starts) else None
+
+
+def _without_dates(yaml: Any) -> Any:  # noqa: ANN401 - PyYAML, which is an extra
+    """A loader to which a date is text: no script has one, and what is none would be an error without a line."""
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc] # a module that is not always there
+        pass
+
+    Loader.yaml_implicit_resolvers = {
+        first: [pair for pair in resolvers if pair[0] != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    return Loader
+
+
+def _starts(yaml: Any, text: str) -> list[int]:  # noqa: ANN401
+    """The line in which each event begins; of an alias its own, and not its anchor's."""
+    starts: list[int] = []
+    depth, nodes, field = 0, 0, None
+    for event in yaml.parse(text, yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.NodeEvent):
+            if depth == 1:
+                # Names and what they name take turns.
+                field = getattr(event, "value", None) if nodes % 2 == 0 else field
+                nodes += 1
+            elif depth == 2 and field == "events":  # noqa: PLR2004 - in the list of the object
+                starts.append(event.start_mark.line + 1)
+            depth += isinstance(event, yaml.CollectionStartEvent)
+    return starts

@@ -258,6 +258,17 @@ def _text(given: Any, what: str) -> None:  # noqa: ANN401
         raise PartwrightError(f"{what} is text, not {shown(given)}")
 
 
+def meant(name: object, names: Iterable[str]) -> str:
+    """The end of a sentence that asks whether the nearest name was meant; nothing where none is near.
+
+    Examples:
+        >>> meant("clasic", ["classic", "consumer"])
+        ": did you mean 'classic'?"
+    """
+    near = difflib.get_close_matches(name, list(names), 1) if isinstance(name, str) else []
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
 def _meant(name: object, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(names), 1) if isinstance(name, str) else []
     return f"did you mean {near[0]!r}? T" if near else "t"

@@ -34,7 +34,7 @@ def even(count: int, powers: Sequence[int]) -> int:
     whole = sum(powers)
     best, least = count, math.inf
     for each in range(count, count + _LOOKED_AT):
-        led = apportioned(each, powers)
+        led = _in_proportion(each, powers)
         if min(led) == 0:
             continue
         if all(one * whole * 10 <= each * power * _UNEVEN for one, power in zip(led, powers, strict=True)):
@@ -48,15 +48,25 @@ def even(count: int, powers: Sequence[int]) -> int:
 def apportioned(count: int, powers: Sequence[int]) -> tuple[int, ...]:
     """Leaders by broker: whole numbers in proportion, and what is left to the largest remainders.
 
+    Where there are enough, no broker is left without one, however weak it is beside the others.
+
     Examples:
-        >>> apportioned(14, powers_of(None, [1, 1, 2]))
-        (4, 3, 7)
+        >>> apportioned(14, powers_of(None, [1, 1, 2])), apportioned(10, powers_of(None, [1, 1000]))
+        ((4, 3, 7), (1, 9))
     """
+    led = _in_proportion(count, powers)
+    while min(led) == 0 and count >= len(led):
+        led[led.index(max(led))] -= 1
+        led[led.index(0)] += 1
+    return tuple(led)
+
+
+def _in_proportion(count: int, powers: Sequence[int]) -> list[int]:
     whole = sum(powers)
     found, left = zip(*(divmod(count * power, whole) for power in powers), strict=True)
     order = sorted(range(len(powers)), key=lambda place: (-left[place], place))
     more = set(order[: count - sum(found)])
-    return tuple(one + (place in more) for place, one in enumerate(found))
+    return [one + (place in more) for place, one in enumerate(found)]
 
 
 def powers_of(brokers: Any, power: Any) -> tuple[int, ...]:  # noqa: ANN401 - what is checked here

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len, set_cell_size
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -25,7 +27,7 @@ def chart(timeline: Timeline, width: int) -> str:
     names = list(dict.fromkeys([*timeline.members, *(row["member"] for row in rows)]))
     shown = names[:_MOST_ROWS]
     titles = {name: _title(name, width // 3) for name in shown}
-    label = max(len(title) for title in [*titles.values(), _UNREAD]) + 1
+    label = max(cell_len(title) for title in [*titles.values(), _UNREAD]) + 1
     cells = max(width - label, 1)
     edges = [end * cell // cells for cell in range(cells + 1)]
     counts: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
@@ -35,7 +37,7 @@ def chart(timeline: Timeline, width: int) -> str:
     lines = [_axis(end, label, cells)]
     for name in shown:
         fewest, most = extremes(counts[name], edges)
-        lines.append(titles[name].ljust(label) + "".join(map(_cell, fewest, most)).rstrip())
+        lines.append(set_cell_size(titles[name], label) + "".join(map(_cell, fewest, most)).rstrip())
     if len(names) > len(shown):
         lines.append(f"... and {len(names) - len(shown)} members more")
     if began is not None:
@@ -103,7 +105,7 @@ def extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[int
 
 def _title(name: str, most: int) -> str:
     title = "".join(each if each.isprintable() else "?" for each in name)
-    return title if len(title) <= most else f"{title[: most - 1]}…"
+    return title if cell_len(title) <= most else f"{set_cell_size(title, most - 1).rstrip()}…"
 
 
 def _cell(fewest: int, most: int) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from partwright.assignment import CLIENT_ASSIGNORS
 from partwright.assignor_choice import assignment_strategy
 from partwright.cluster.parts import object_fields, shown
+from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config, is_text
 from partwright.numbers import MOST_INT, MOST_LONG, whole
@@ -86,7 +87,7 @@ class MemberConfigs:
         if "poll_ms" in event:
             told["poll_ms"] = whole(event["poll_ms"], f"{where}: poll_ms", 0, MOST_INT)
         if "instance_id" in event:
-            told["instance_id"] = _text(event["instance_id"], f"{where}: instance_id")
+            told["instance_id"] = _instance(event["instance_id"], where)
         given = event.get("config")
         config = object_fields({} if given is None else given, f"{where}: config", _MEMBER_KEYS, needs=None)
         if "assignor" in event:
@@ -161,16 +162,7 @@ def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> Membe
             raise PartwrightError(f"{where}{_AUTO_COMMIT} is true or false, not {shown(given[_AUTO_COMMIT])}")
         told["auto_commit"] = flag
     if _STRATEGY in given:
-        try:
-            names = tuple(assignment_strategy(given[_STRATEGY]))
-        except PartwrightError as error:
-            raise PartwrightError(f"{where}{error}") from None
-        strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
-        if strange is not None:
-            raise PartwrightError(
-                f"{where}a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {shown(strange)}"
-            )
-        told["assignors"] = names
+        told["assignors"] = _assignors(given[_STRATEGY], where)
     if _REMOTE in given:
         told["remote_assignor"] = _remote(given[_REMOTE], where)
     made = replace(configs, **told)
@@ -180,6 +172,30 @@ def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> Membe
             f"({made.session_timeout_ms}): Kafka's consumer takes no others"
         )
     return made
+
+
+def _assignors(given: Any, where: str) -> tuple[str, ...]:  # noqa: ANN401 - what is checked here
+    try:
+        names = tuple(assignment_strategy(given))
+    except PartwrightError as error:
+        raise PartwrightError(f"{where}{error}") from None
+    strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
+    if strange is not None:
+        raise PartwrightError(
+            f"{where}a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {shown(strange)}"
+        )
+    return names
+
+
+def _instance(given: object, where: str) -> str | None:
+    """A `group.instance.id`, held to the rule of topics' names (`JoinGroupRequest.validateGroupInstanceId`)."""
+    name = _text(given, f"{where}: instance_id")
+    try:
+        return name if name is None else check_topic(name)
+    except PartwrightError as error:
+        raise PartwrightError(
+            f"{where}: group.instance.id {shown(name)} is none to Kafka, as {error}"
+        ) from None
 
 
 def _remote(given: object, where: str) -> str:

@@ -30,9 +30,10 @@ _CLASSIC: dict[str, tuple[str, int]] = {
     "group.max.session.timeout.ms": ("max_session_timeout_ms", 1_800_000),
     "group.max.size": ("max_size", MOST_INT),
 }
+_SESSION, _HEARTBEAT = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
 _CONSUMER: dict[str, tuple[str, int]] = {
-    "group.consumer.session.timeout.ms": ("session_timeout_ms", 45_000),
-    "group.consumer.heartbeat.interval.ms": ("heartbeat_interval_ms", 5000),
+    _SESSION: ("session_timeout_ms", 45_000),
+    _HEARTBEAT: ("heartbeat_interval_ms", 5000),
     "group.consumer.assignment.interval.ms": ("assignment_interval_ms", 1000),
     "group.consumer.max.size": ("max_size", MOST_INT),
 }
@@ -77,17 +78,26 @@ def classic_config(given: Mapping[str, Any] | None) -> dict[str, int]:
 def consumer_config(given: Mapping[str, Any] | None) -> dict[str, Any]:
     """The same for KIP-848's protocol.
 
+    The bounds that a broker has for them (`group.consumer.min.session.timeout.ms`, 45 s by default, and others) are
+    taken to be as wide as what is asked for.
+
     Raises:
         PartwrightError: A key is none of these, or its value is none.
     """
     numbers = {key: value for key, value in (given or {}).items() if key != _ASSIGNORS}
     assignors = (given or {}).get(_ASSIGNORS, ["uniform", "range"])
     if isinstance(assignors, str):
-        assignors = [name.strip() for name in assignors.split(",")]
+        assignors = [name.strip() for name in assignors.split(",")] if assignors.strip() else []
     names = [_text(name, _ASSIGNORS) for name in listed(assignors, _ASSIGNORS)]
     if not names:
         raise PartwrightError(f"{_ASSIGNORS} is empty: name uniform or range at least")
-    return {**_config(numbers, _CONSUMER), "assignors": names}
+    config = _config(numbers, _CONSUMER)
+    if config["heartbeat_interval_ms"] >= config["session_timeout_ms"]:
+        raise PartwrightError(
+            f"{_HEARTBEAT} ({config['heartbeat_interval_ms']}) must be less than {_SESSION} "
+            f"({config['session_timeout_ms']}): no broker starts with others"
+        )
+    return {**config, "assignors": names}
 
 
 class ClassicGroup:

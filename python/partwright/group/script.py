@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from partwright.cluster.parts import listed, object_fields, shown, unknown
-from partwright.cluster.topic_names import check_topic
+from partwright.cluster.parts import listed, meant, object_fields, shown, unknown
+from partwright.cluster.topic_names import check_topic, collisions
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, MemberConfigs, read_configs
 from partwright.group.coordinator import is_text
@@ -104,6 +104,7 @@ class _Reader:
         if self.protocol not in PROTOCOLS:
             raise PartwrightError(
                 f"a script's protocol is {' or '.join(PROTOCOLS)}, not {shown(self.protocol)}"
+                f"{meant(self.protocol, PROTOCOLS)}"
             )
         self.broker, self.defaults = read_configs(given.get("config"), given.get("assignor"), self.protocol)
         self.defaults = self.defaults.changed(
@@ -128,6 +129,7 @@ class _Reader:
             )
         self.counts: dict[str, int | None] = dict(self.topics)
         self.check_counts()
+        self.check_collisions()
         self.members: dict[str, MemberConfigs] = {}
         self.numbers: dict[str, int] = {}
         self.deleted: set[str] = set()
@@ -147,6 +149,11 @@ class _Reader:
         down_ms = whole(self.given.get("down_ms", _DOWN_MS), "down_ms", 0, _LATEST_MS)
         if isinstance(events, str):
             events = expand(events, every_ms=every_ms, down_ms=down_ms)
+        if isinstance(events, int):
+            # YAML takes +2 for a number.
+            raise PartwrightError(
+                f'events are a list, or a short form in quotes, "+2, roll" say, not {shown(events)}'
+            )
         events = listed(events, "events")
         until_ms = optional(self.given.get("until_ms"), "until_ms", 0, _LATEST_MS)
         self.make_topics(events)
@@ -215,6 +222,8 @@ class _Reader:
         name = fields[kind]
         if not is_text(name):
             raise PartwrightError(f"{where}: a member is named by text, not {shown(name)}")
+        if self.assigns_itself(name):
+            raise PartwrightError(f"{where}: {self.both(name)}")
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
         if name not in self.alive:
@@ -263,33 +272,49 @@ class _Reader:
         name = _name(fields["join"], f"{where}: a member")
         if name in self.alive:
             raise PartwrightError(f"{where}: {name!r} is there already: let it leave, crash or restart")
-        if any(name == other and to is None for other, _, to, _ in self.assigned):
-            raise PartwrightError(
-                f"{where}: {name!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer "
-                "throws IllegalStateException): take another name"
-            )
+        if self.assigns_itself(name):
+            raise PartwrightError(f"{where}: {self.both(name)}")
         self.start(where, at_ms, name, fields)
 
-    def unassign(self, given: object, at_ms: int) -> bool:
-        """A consumer that has assigned itself partitions reads them no more; whether there is one."""
+    def assigns_itself(self, given: object) -> bool:
+        """Whether there is a consumer that has assigned itself partitions, and reads them."""
+        return any(name == given and to_ms is None for name, _, to_ms, _ in self.assigned)
+
+    def both(self, name: str) -> str:
+        """Why a consumer that has assigned itself partitions does nothing that members of a group do."""
+        return (
+            f"{name!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer throws "
+            "IllegalStateException): let it leave, crash or assign itself others, or take another name"
+        )
+
+    def unassign(self, at_ms: int, given: object, topic: str | None = None) -> None:
+        """A consumer that has assigned itself partitions reads them no more, or those of a topic."""
         for place, (name, from_ms, to_ms, partitions) in enumerate(self.assigned):
-            if name == given and to_ms is None:
-                self.assigned[place] = (name, from_ms, at_ms, partitions)
-                return True
-        return False
+            kept = tuple(pair for pair in partitions if topic not in (None, pair[0]))
+            if to_ms is None and name == given and kept != partitions:
+                gone = tuple(pair for pair in partitions if pair not in kept)
+                self.assigned[place] = (name, from_ms, at_ms, gone)
+                if kept:
+                    self.assigned.append((name, from_ms, None, kept))
+                self.act(at_ms, {"beside": True})
+                return
 
     def _leave(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
-        if self.unassign(fields["leave"], at_ms):
-            return
-        name = self.member(where, fields, "leave")
         operation = fields.get("operation", "DEFAULT")
         if not isinstance(operation, str) or operation not in _OPERATIONS:
-            raise PartwrightError(f"{where}: operation is {', '.join(_OPERATIONS)}, not {shown(operation)}")
+            raise PartwrightError(
+                f"{where}: operation is {', '.join(_OPERATIONS)}, not {shown(operation)}{meant(operation, _OPERATIONS)}"
+            )
+        if self.assigns_itself(fields["leave"]):
+            self.unassign(at_ms, fields["leave"])
+            return
+        name = self.member(where, fields, "leave")
         del self.alive[name]
         self.act(at_ms, {"leave": (self.place(name), _OPERATIONS[operation])})
 
     def _crash(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
-        if self.unassign(fields["crash"], at_ms):
+        if self.assigns_itself(fields["crash"]):
+            self.unassign(at_ms, fields["crash"])
             return
         name = self.member(where, fields, "crash")
         del self.alive[name]
@@ -347,8 +372,9 @@ class _Reader:
             raise PartwrightError(f"{where} has no partitions: say what {name!r} reads")
         pairs = list(dict.fromkeys(pairs))
         # What it assigns itself replaces what it had.
-        self.unassign(name, at_ms)
+        self.unassign(at_ms, name)
         self.assigned.append((name, at_ms, None, tuple(pairs)))
+        self.act(at_ms, {"beside": True})
 
     def _add_partitions(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         for name, more in self._topic_counts(where, fields["add_partitions"], "add_partitions"):
@@ -376,6 +402,8 @@ class _Reader:
             raise PartwrightError(f"{where}: {self.missing(name)}")
         self.topic(where, at_ms, name, None)
         self.deleted.add(name)
+        for consumer in [other for other, _, to_ms, _ in self.assigned if to_ms is None]:
+            self.unassign(at_ms, consumer, name)
 
     def missing(self, name: object) -> str:
         """Why there is no such topic."""
@@ -398,9 +426,16 @@ class _Reader:
                 f"{where}the topics have {many} partitions together, and a play takes {_MOST_PARTITIONS}"
             )
 
+    def check_collisions(self, where: str = "") -> None:
+        for one, other, *_ in collisions(name for name, count in self.counts.items() if count is not None):
+            raise PartwrightError(
+                f"{where}topics {one!r} and {other!r} cannot stand side by side: Kafka's metrics write '.' as '_'"
+            )
+
     def topic(self, where: str, at_ms: int, name: str, count: int | None) -> None:
         self.counts[name] = count
         self.check_counts(f"{where}: ")
+        self.check_collisions(f"{where}: ")
         self.act(at_ms, {"topic": (list(self.topics).index(name), count)})
 
     def _move_coordinator(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
@@ -412,6 +447,8 @@ class _Reader:
 
     def _commit(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         name = _name(fields["commit"], f"{where}: a member")
+        if self.assigns_itself(name):
+            raise PartwrightError(f"{where}: {self.both(name)}")
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
         if at_ms < self.crashed.get(name, 0):

@@ -18,7 +18,8 @@ __all__ = ["READY_MS", "expand"]
 READY_MS = 10_000
 """For so long a rolling restart waits after a member is back, until it takes the next one down."""
 _WORD = re.compile(
-    r"(?P<sign>[+\-x])(?P<count>\d{1,6})|(?P<roll>roll)|(?P<topic>[A-Za-z0-9._-]+)\+(?P<more>\d{1,9})"
+    r"(?P<sign>[+\-x])(?P<count>\d{1,6})|(?P<roll>roll)|(?P<topic>[A-Za-z0-9._-]+)\+(?P<more>\d{1,9})",
+    re.ASCII,
 )
 _MOST = 100_000
 

@@ -194,12 +194,20 @@ def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
     return tuple(Verdict("fails", each.error) for each in found if each.error is not None)
 
 
+def _was(count: float, what: str = "") -> str:
+    """So many of them were."""
+    told = f"{count:,.0f}"
+    return f"{told}{what} was" if told == "1" else f"{told}{what and f'{what}s'} were"
+
+
 def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
     """What a group's life cost, and what went wrong in it."""
     cost = timeline.cost
     records = ""
     if cost.not_read or cost.read_twice:
-        records = f" {cost.not_read:,.0f} records were not read meanwhile, and {cost.read_twice:,.0f} were read twice."
+        records = (
+            f" {_was(cost.not_read, ' record')} not read meanwhile, and {_was(cost.read_twice)} read twice."
+        )
     said = [
         Verdict(
             "said",

@@ -29,19 +29,26 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// How many letters must be put in, left out or replaced to make one text of another (Levenshtein).
+/// How many letters must be put in, left out, replaced, or exchanged with the next one to make one text of another
+/// (optimal string alignment).
 fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
-    for (line, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (place, other) in to.chars().enumerate() {
-            let replaced = diagonal + usize::from(letter != other);
-            diagonal = row[place + 1];
-            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut before = vec![0; to.len() + 1];
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for line in 1..=from.len() {
+        let mut next = vec![line; to.len() + 1];
+        for place in 1..=to.len() {
+            let replaced = row[place - 1] + usize::from(from[line - 1] != to[place - 1]);
+            next[place] = replaced.min(row[place] + 1).min(next[place - 1] + 1);
+            let exchanged =
+                line > 1 && place > 1 && from[line - 1] == to[place - 2] && from[line - 2] == to[place - 1];
+            if exchanged {
+                next[place] = next[place].min(before[place - 2] + 1);
+            }
         }
+        before = std::mem::replace(&mut row, next);
     }
-    row[row.len() - 1]
+    row[to.len()]
 }
 
 #[cfg(test)]
@@ -80,9 +87,15 @@ mod tests {
 
     #[test]
     fn a_distance_is_the_fewest_changes() {
-        for (from, to, changes) in
-            [("", "", 0), ("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3), ("flaw", "lawn", 2)]
-        {
+        for (from, to, changes) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("kitten", "sitting", 3),
+            ("flaw", "lawn", 2),
+            ("rnage", "range", 1),
+            ("ca", "abc", 3),
+        ] {
             assert_eq!(distance(from, to), changes, "{from} to {to}");
         }
     }

@@ -100,6 +100,11 @@ enum GivenAction {
         #[pyo3(item("move"))]
         moves: bool,
     },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Beside {
+        #[pyo3(item)]
+        beside: bool,
+    },
 }
 
 impl TryFrom<GivenAction> for Action {
@@ -117,6 +122,7 @@ impl TryFrom<GivenAction> for Action {
             GivenAction::Topic { topic: (topic, count) } => Self::Topic(topic, count),
             GivenAction::Commit { commit: (reader, generation) } => Self::Commit(reader, generation),
             GivenAction::Move { .. } => Self::Move,
+            GivenAction::Beside { .. } => Self::Beside,
         })
     }
 }

@@ -84,6 +84,8 @@ pub enum Action {
     Move,
     /// A member commits an offset, as of a generation; of its own where none is given.
     Commit(Reader, Option<i32>),
+    /// Something that the group does not hear of: a consumer that assigns itself begins, or ends.
+    Beside,
 }
 
 /// What a rebalance came to.

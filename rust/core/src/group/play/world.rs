@@ -256,6 +256,12 @@ impl World {
                 self.clients[reader as usize].alive = false;
                 Ok(())
             }
+            // Whoever has ended with an error does nothing any more.
+            Action::Stall(reader, _) | Action::Subscribe(reader, _)
+                if !self.clients[reader as usize].alive =>
+            {
+                Ok(())
+            }
             Action::Stall(reader, for_ms) => {
                 let (now, client) = (self.now, &mut self.clients[reader as usize]);
                 // Who does not poll already does not for longer now.
@@ -300,6 +306,7 @@ impl World {
                 _ => self.step_consumer(consumer::Request::Move, None),
             },
             Action::Commit(reader, generation) => self.commit(reader, generation),
+            Action::Beside => Ok(()),
         }
     }
 
