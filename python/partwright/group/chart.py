@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-
-from rich.cells import cell_len, set_cell_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ def chart(timeline: Timeline, width: int) -> str:
     names = list(dict.fromkeys([*timeline.members, *(row["member"] for row in rows)]))
     shown = names[:_MOST_ROWS]
     titles = {name: _title(name, width // 3) for name in shown}
-    label = max(cell_len(title) for title in [*titles.values(), _UNREAD]) + 1
+    label = max(_columns(title) for title in [*titles.values(), _UNREAD]) + 1
     cells = max(width - label, 1)
     edges = [end * cell // cells for cell in range(cells + 1)]
     counts: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
@@ -37,7 +36,9 @@ def chart(timeline: Timeline, width: int) -> str:
     lines = [_axis(end, label, cells)]
     for name in shown:
         fewest, most = extremes(counts[name], edges)
-        lines.append(set_cell_size(titles[name], label) + "".join(map(_cell, fewest, most)).rstrip())
+        lines.append(
+            titles[name] + " " * (label - _columns(titles[name])) + "".join(map(_cell, fewest, most)).rstrip()
+        )
     if len(names) > len(shown):
         lines.append(f"... and {len(names) - len(shown)} members more")
     if began is not None:
@@ -105,7 +106,18 @@ def extremes(changes: list[tuple[int, int]], edges: list[int]) -> tuple[list[int
 
 def _title(name: str, most: int) -> str:
     title = "".join(each if each.isprintable() else "?" for each in name)
-    return title if cell_len(title) <= most else f"{set_cell_size(title, most - 1).rstrip()}…"
+    if _columns(title) <= most:
+        return title
+    while _columns(title) >= most:
+        title = title[:-1]
+    return f"{title}…"
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes: wide letters are two, marks upon others none."""
+    return sum(
+        2 if unicodedata.east_asian_width(each) in "WF" else not unicodedata.combining(each) for each in text
+    )
 
 
 def _cell(fewest: int, most: int) -> str:

@@ -47,9 +47,11 @@ impl Names {
 /// become trees, which takes nine names of one bin, are walked as the lists that they were.
 #[derive(Clone, Debug)]
 pub(super) struct JavaMap<V> {
-    /// By the name's number.
+    /// By the name's number, its place among the entries.
+    places: Vec<Option<u32>>,
+    /// As many as there ever were at once: what is taken away leaves its place to what comes.
     entries: Vec<Option<Entry<V>>>,
-    filled: usize,
+    free: Vec<u32>,
     bins: usize,
     inserted: u64,
     /// The names in Java's order, where nothing has come or gone since they were put so.
@@ -58,6 +60,7 @@ pub(super) struct JavaMap<V> {
 
 #[derive(Clone, Debug)]
 struct Entry<V> {
+    id: Id,
     spread: i32,
     inserted: u64,
     value: V,
@@ -65,7 +68,14 @@ struct Entry<V> {
 
 impl<V> Default for JavaMap<V> {
     fn default() -> Self {
-        Self { entries: Vec::new(), filled: 0, bins: FIRST_BINS, inserted: 0, walked: None }
+        Self {
+            places: Vec::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            bins: FIRST_BINS,
+            inserted: 0,
+            walked: None,
+        }
     }
 }
 
@@ -77,33 +87,43 @@ impl<V> JavaMap<V> {
             return;
         }
         self.walked = None;
-        let place = id.0 as usize;
-        if self.entries.len() <= place {
-            self.entries.resize_with(place + 1, || None);
+        let entry = Entry { id, spread: spread(hash_code(name)), inserted: self.inserted, value };
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            #[expect(clippy::cast_possible_truncation, reason = "there are no more entries than numbers")]
+            let last = self.entries.len() as u32 - 1;
+            last
+        });
+        self.entries[place as usize] = Some(entry);
+        if self.places.len() <= id.0 as usize {
+            self.places.resize(id.0 as usize + 1, None);
         }
-        let spread = spread(hash_code(name));
-        self.entries[place] = Some(Entry { spread, inserted: self.inserted, value });
+        self.places[id.0 as usize] = Some(place);
         self.inserted += 1;
-        self.filled += 1;
         // A table is three quarters full at most.
-        while self.filled * 4 > self.bins * 3 {
+        while self.len() * 4 > self.bins * 3 {
             self.bins *= 2;
         }
     }
 
     pub(super) fn remove(&mut self, id: Id) -> Option<V> {
-        let entry = self.entries.get_mut(id.0 as usize)?.take()?;
-        self.filled -= 1;
+        let place = self.places.get_mut(id.0 as usize)?.take()?;
+        self.free.push(place);
         self.walked = None;
-        Some(entry.value)
+        self.entries[place as usize].take().map(|entry| entry.value)
+    }
+
+    fn place(&self, id: Id) -> Option<usize> {
+        self.places.get(id.0 as usize)?.map(|place| place as usize)
     }
 
     pub(super) fn get(&self, id: Id) -> Option<&V> {
-        self.entries.get(id.0 as usize)?.as_ref().map(|entry| &entry.value)
+        self.entries[self.place(id)?].as_ref().map(|entry| &entry.value)
     }
 
     pub(super) fn get_mut(&mut self, id: Id) -> Option<&mut V> {
-        self.entries.get_mut(id.0 as usize)?.as_mut().map(|entry| &mut entry.value)
+        let place = self.place(id)?;
+        self.entries[place].as_mut().map(|entry| &mut entry.value)
     }
 
     pub(super) fn contains(&self, id: Id) -> bool {
@@ -111,20 +131,20 @@ impl<V> JavaMap<V> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.filled
+        self.entries.len() - self.free.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.filled == 0
+        self.len() == 0
     }
 
-    fn filled(&self) -> impl Iterator<Item = (Id, &Entry<V>)> {
-        (0..).zip(&self.entries).filter_map(|(number, entry)| Some((Id(number), entry.as_ref()?)))
+    fn entries(&self) -> impl Iterator<Item = &Entry<V>> {
+        self.entries.iter().flatten()
     }
 
     /// In no order that means anything.
     pub(super) fn values(&self) -> impl Iterator<Item = &V> {
-        self.filled().map(|(_, entry)| &entry.value)
+        self.entries().map(|entry| &entry.value)
     }
 
     /// Puts the names into Java's order once, for all who walk until something comes or goes.
@@ -140,7 +160,7 @@ impl<V> JavaMap<V> {
             return Arc::clone(walked);
         }
         let mut ids: Vec<_> =
-            self.filled().map(|(id, entry)| (bin(entry.spread, self.bins), entry.inserted, id)).collect();
+            self.entries().map(|entry| (bin(entry.spread, self.bins), entry.inserted, entry.id)).collect();
         ids.sort_unstable();
         ids.into_iter().map(|(_, _, id)| id).collect()
     }
@@ -148,7 +168,7 @@ impl<V> JavaMap<V> {
     /// The first name in Java's order.
     pub(super) fn first(&self) -> Option<Id> {
         let first = |entry: &Entry<V>| (bin(entry.spread, self.bins), entry.inserted);
-        self.filled().min_by_key(|(_, entry)| first(entry)).map(|(id, _)| id)
+        self.entries().min_by_key(|entry| first(entry)).map(|entry| entry.id)
     }
 }
 
@@ -192,5 +212,11 @@ mod tests {
         assert_eq!(map.values().count(), 2);
         assert_eq!(names.number(&"m7".into()), ids[7]);
         assert!(!map.contains(ids[7]));
+        for (&id, &gone) in ids.iter().zip(&ids[2..]) {
+            map.remove(id);
+            map.put(gone, names.name(gone), ());
+            assert_eq!((map.len(), map.entries.len()), (2, 100));
+        }
+        assert_eq!(map.walk().len(), 2);
     }
 }

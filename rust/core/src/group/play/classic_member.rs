@@ -106,6 +106,7 @@ impl World {
             new_id = format!("{stem}{number}.{again}").into();
             again += 1;
         }
+        self.longest_id = self.longest_id.max(new_id.len());
         self.by_id.insert(Arc::clone(&new_id), reader);
         new_id
     }

@@ -59,6 +59,8 @@ pub(super) struct World {
     pub failures: Vec<(i64, Reader, super::super::Code)>,
     pub commits: Vec<(i64, Reader, super::super::Code)>,
     pub by_id: Map<Name, Reader>,
+    /// How many bytes the longest of these ids has.
+    pub longest_id: usize,
     messages: Option<Vec<Message>>,
     queue: Queue<(i64, u64), Todo>,
     actions: VecDeque<(i64, Action)>,
@@ -99,6 +101,7 @@ impl World {
             failures: Vec::new(),
             commits: Vec::new(),
             by_id: Map::default(),
+            longest_id: 0,
             messages: script.keeps_messages.then(Vec::new),
             queue: Queue::default(),
             actions: script.actions.into(),
@@ -479,14 +482,15 @@ impl World {
     pub(super) fn named(&self, reason: &str) -> String {
         let (mut said, mut rest) = (String::new(), reason);
         while !rest.is_empty() {
-            let ends: Vec<usize> = rest.match_indices([' ', ',']).map(|(end, _)| end).collect();
-            let mut longest_first = [rest.len()].into_iter().chain(ends.iter().rev().copied());
-            let known = longest_first.find_map(|end| Some((end, *self.by_id.get(&rest[..end])?)));
+            // All members may be named at once: no more is looked at than may be an id.
+            let ends = rest.match_indices([' ', ',']).map(|(end, _)| end).chain([rest.len()]);
+            let ends: Vec<usize> = ends.take_while(|end| *end <= self.longest_id).collect();
+            let known = ends.iter().rev().find_map(|&end| Some((end, *self.by_id.get(&rest[..end])?)));
             let end = if let Some((end, reader)) = known {
                 said.push_str(&self.names[reader as usize]);
                 end
             } else {
-                let end = ends.first().copied().unwrap_or(rest.len());
+                let end = rest.find([' ', ',']).unwrap_or(rest.len());
                 said.push_str(&rest[..end]);
                 end
             };
