@@ -40,7 +40,8 @@ pub(super) fn hash<'a, K: Keys<'a>>(
 }
 
 /// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
-/// 16 bytes must be readable from each place. A macro, because so long a function is called, and a call stores registers.
+/// 16 bytes must be readable from each place. A macro: so long a function is called, a call stores registers, and a function
+/// with features of its own cannot be always inlined.
 macro_rules! words {
     ($place:expr) => {{
         let place = $place;
@@ -210,7 +211,7 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
 /// None.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn gathered(_: *const u8, _: &[i32]) -> Option<Vector> {
+unsafe fn gathered(_: *const u8, _: &[i32; LANES]) -> Option<Vector> {
     None
 }
 

@@ -31,7 +31,7 @@ pub(crate) unsafe trait Group<const L: usize> {
     fn stride(&self) -> Option<usize>;
 
     /// A place and how far from it each key begins, if 32 bits say how far.
-    fn distances(&self) -> Option<(*const u8, &[i32])>;
+    fn distances(&self) -> Option<(*const u8, &[i32; L])>;
 
     /// How many bytes the keys have together, and what lies between them.
     fn span(&self) -> usize;
@@ -94,9 +94,11 @@ unsafe impl<const L: usize, O: Offset> Group<L> for InARow<'_, O> {
     }
 
     #[inline]
-    fn distances(&self) -> Option<(*const u8, &[i32])> {
+    fn distances(&self) -> Option<(*const u8, &[i32; L])> {
         match O::places(self.offsets) {
-            Places::Narrow(offsets) => Some((self.data.as_ptr().wrapping_add(bytes(self.skip)), offsets)),
+            Places::Narrow(offsets) => {
+                Some((self.data.as_ptr().wrapping_add(bytes(self.skip)), offsets.first_chunk()?))
+            }
             Places::Wide(_) => None,
         }
     }
@@ -147,7 +149,7 @@ unsafe impl<const L: usize> Group<L> for Even<'_> {
     }
 
     #[inline]
-    fn distances(&self) -> Option<(*const u8, &[i32])> {
+    fn distances(&self) -> Option<(*const u8, &[i32; L])> {
         None
     }
 
@@ -203,7 +205,7 @@ unsafe impl<const L: usize> Group<L> for Apart<'_, L> {
     }
 
     #[inline]
-    fn distances(&self) -> Option<(*const u8, &[i32])> {
+    fn distances(&self) -> Option<(*const u8, &[i32; L])> {
         None
     }
 

@@ -35,34 +35,42 @@ macro_rules! kernel {
 
         /// Keys that are all `length` bytes long. Each step waits for the one before, so that a processor is busier with
         /// several groups than with one.
+        ///
+        /// # Safety
+        /// The length, rounded up to whole loads, and [`FOUR`] are not longer than the room of any group.
         #[target_feature(enable = $features)]
         #[inline]
-        fn of_one_length(groups: &[impl Group<LANES>; GROUPS], length: usize) -> [Vector; GROUPS] {
+        unsafe fn of_one_length(groups: &[impl Group<LANES>; GROUPS], length: usize) -> [Vector; GROUPS] {
             #[expect(clippy::cast_possible_truncation, reason = "a group's lengths fit into 31 bits")]
             let hashes = [splat(SEED ^ length as u32); GROUPS];
             if let Some(stride) = groups[0].stride().filter(|stride| *stride <= SHORT) {
-                // SAFETY: keys lie evenly, so that four loads of that size can be read from any of them.
+                // SAFETY: the caller's: `FOUR` bytes can be read from each key's start.
                 let words = [$(unsafe { words_of_short(groups[$group].start(0), stride) }),+];
                 return rest(hashes, words, length).map(|hash| in_order(avalanche(hash)));
             }
-            of_longer(groups, length, hashes)
+            // SAFETY: the caller's.
+            unsafe { of_longer(groups, length, hashes) }
         }
 
         /// Keys that are not loaded four at once. Where there are more addresses than registers it is a function of its own,
         /// lest shorter keys wait until they are stored.
+        ///
+        /// # Safety
+        /// As for [`of_one_length`].
         #[target_feature(enable = $features)]
         #[$longer]
-        fn of_longer(
+        unsafe fn of_longer(
             groups: &[impl Group<LANES>; GROUPS],
             length: usize,
             mut hashes: [Vector; GROUPS],
         ) -> [Vector; GROUPS] {
             let mut at = 0;
             loop {
-                if length - at <= WORD && let Some(words) = first_words(groups, at) {
+                // SAFETY: the caller's, for this is no more than one load from `at` on.
+                if length - at <= WORD && let Some(words) = unsafe { first_words(groups, at) } {
                     return rest(hashes, words, length - at).map(|hash| avalanche(hash));
                 }
-                // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
+                // SAFETY: the caller's: of an empty key it is one load, which `FOUR` is longer than.
                 let words = [$(unsafe { words!(|lane: usize| groups[$group].start(lane).wrapping_add(at)) }),+];
                 if length - at <= LOAD {
                     return rest(hashes, words, length - at).map(|hash| avalanche(hash));
@@ -75,12 +83,19 @@ macro_rules! kernel {
         }
 
         /// One word of each key, `None` where more are as quick to be had.
+        ///
+        /// # Safety
+        /// The word's end is not behind the room of any group.
         #[target_feature(enable = $features)]
         #[inline]
-        fn first_words(groups: &[impl Group<LANES>; GROUPS], at: usize) -> Option<[[Vector; 1]; GROUPS]> {
+        unsafe fn first_words(groups: &[impl Group<LANES>; GROUPS], at: usize) -> Option<[[Vector; 1]; GROUPS]> {
             Some([$({
-                let (start, distances) = groups[$group].distances()?;
-                // SAFETY: the length, rounded up to whole loads, is not longer than the room of any.
+                let group = &groups[$group];
+                let (start, distances) = group.distances()?;
+                // AddressSanitizer does not see what an instruction gathers.
+                debug_assert!(at + WORD <= group.room());
+                debug_assert!((0..LANES).all(|lane| start.wrapping_add(bytes(distances[lane])) == group.start(lane)));
+                // SAFETY: the caller's, as each distance leads to a key's start.
                 [unsafe { gathered(start.wrapping_add(at), distances) }?]
             }),+])
         }
@@ -108,9 +123,12 @@ macro_rules! kernel {
         }
 
         /// Keys of any lengths, `longest` being the greatest: all lanes go on to its end.
+        ///
+        /// # Safety
+        /// The longest, rounded up to whole loads, is not longer than the room of any group.
         #[target_feature(enable = $features)]
         #[inline]
-        fn of_any_lengths(
+        unsafe fn of_any_lengths(
             groups: &[impl Group<LANES>; GROUPS],
             lengths: [Vector; GROUPS],
             longest: usize,
@@ -119,7 +137,7 @@ macro_rules! kernel {
             let mut at = 0;
             while at < longest {
                 let words: [[Vector; 4]; GROUPS] = std::array::from_fn(|group| {
-                    // SAFETY: the longest key, rounded up to whole loads, is not longer than the room of any.
+                    // SAFETY: the caller's.
                     unsafe { words!(|lane: usize| groups[group].start(lane).wrapping_add(at)) }
                 });
                 states = std::array::from_fn(|group| {
@@ -232,13 +250,15 @@ macro_rules! kernel {
             let length = first(lengths[0]);
             if lengths.iter().all(|lengths| are_equal(*lengths, splat(length))) {
                 let length = length as usize;
-                return fits(length).then(|| of_one_length(&groups, length));
+                // SAFETY: it fits, as does `FOUR`.
+                return fits(length).then(|| unsafe { of_one_length(&groups, length) });
             }
             let longest = lengths.iter().map(|lengths| bytes(maximum(*lengths))).fold(0, usize::max);
             if !fits(longest) || longest > ALONE && longest > span / 4 {
                 return None;
             }
-            Some(of_any_lengths(&groups, lengths, longest))
+            // SAFETY: the longest fits.
+            Some(unsafe { of_any_lengths(&groups, lengths, longest) })
         }
 
         /// [`super::Lanes::hash`] by these lanes.

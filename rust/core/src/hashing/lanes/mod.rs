@@ -2,8 +2,9 @@
 //!
 //! A register holds the hashes of as many keys as it has lanes, and each step is taken by all of them: 8 with AVX2,
 //! 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded 16 at a time
-//! from where the keys lie, past a key's end too but never past its buffer's: keys that lie so close to it, the rows
-//! that fill no register and any other processor's go the scalar way, one key after the other.
+//! from where the keys lie (a last block of 4 bytes is gathered where that is quick), past a key's end too but never
+//! past its buffer's: keys that lie so close to it, the rows that fill no register and any other processor's go the
+//! scalar way, one key after the other.
 
 #![expect(
     unsafe_code,

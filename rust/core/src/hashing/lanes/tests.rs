@@ -143,6 +143,28 @@ fn every_length_at_every_distance_from_the_buffers_end() -> Outcome {
     Ok(())
 }
 
+/// Groups whose keys are of one length go ways of their own in every layout, and so do those of which only a part counts.
+#[test]
+fn every_length_in_every_layout_behind_bytes_that_do_not_count() -> Outcome {
+    for length in 0..=70 {
+        for (skip, behind) in [(0, 64), (5, 0), (5, 80), (17, 16), (17, 80)] {
+            let headed: Vec<Vec<u8>> = (0_u8..36)
+                .map(|row| (0..skip + length).map(|at: u8| at.wrapping_mul(37) ^ row).collect())
+                .collect();
+            let skip = usize::from(skip);
+            let wanted: Vec<_> = headed.iter().map(|key| key.get(skip..)).collect();
+            let (data, narrow) = in_a_row::<i32>(&headed, 1, behind);
+            same(&Offsets { data: &data, places: &narrow, skip }, &wanted, None)?;
+            let (_, wide) = in_a_row::<i64>(&headed, 1, behind);
+            same(&Offsets { data: &data, places: &wide, skip }, &wanted, None)?;
+            same(&Fixed { data: &data[1..], width: headed[0].len(), skip }, &wanted, None)?;
+            let (views, buffers) = viewed(&headed);
+            same(&Views { heads: &views, buffers: &buffers, skip }, &wanted, None)?;
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn answers_come_from_pieces_that_are_full() {
     // Three pieces of 2, 2 and 1; `each` is how many answers a piece gets.
