@@ -99,36 +99,69 @@ fn transposed(lists: &Lists<u32>, numbers: usize) -> Lists<u32> {
 mod tests {
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
+    use proptest::test_runner::TestCaseError;
 
     use super::*;
 
+    /// Each topic's members, and how many numbers all lists have.
+    fn check(lists: &[Vec<u32>], topics: u32) -> Result<usize, TestCaseError> {
+        let found = Subscribers::of(&Lists::of(lists), topics as usize);
+        for topic in 0..topics {
+            let has = |(member, list): (u32, &Vec<u32>)| list.contains(&topic).then_some(member);
+            let wanted: Vec<u32> = (0..).zip(lists).filter_map(has).collect();
+            prop_assert_eq!(found.get(topic as usize), wanted, "topic {}", topic);
+        }
+        Ok(found.lists.values.len())
+    }
+
+    fn members(subscriptions: &[Vec<u32>], which: &[prop::sample::Index]) -> Vec<Vec<u32>> {
+        which.iter().map(|which| which.get(subscriptions).clone()).collect()
+    }
+
     proptest! {
-        /// Of few subscriptions and of many, with members that have none and topics that nobody has.
+        /// With members that have none and topics that nobody has.
         #[test]
         fn each_topic_has_who_subscribes_to_it(
             subscriptions in vec(btree_set(0_u32..12, 0..12), 1..20),
-            members in vec(any::<prop::sample::Index>(), 0..400),
+            which in vec(any::<prop::sample::Index>(), 0..400),
         ) {
-            let lists: Vec<Vec<u32>> =
-                members.iter().map(|which| which.get(&subscriptions).iter().copied().collect()).collect();
-            let found = Subscribers::of(&Lists::of(&lists), 13);
-            for topic in 0..13 {
-                let wanted: Vec<u32> = (0..)
-                    .zip(&lists)
-                    .filter(|(_, list)| list.contains(&topic))
-                    .map(|(member, _)| member)
-                    .collect();
-                prop_assert_eq!(found.get(topic as usize), wanted);
-            }
+            let subscriptions: Vec<Vec<u32>> =
+                subscriptions.into_iter().map(|topics| topics.into_iter().collect()).collect();
+            check(&members(&subscriptions, &which), 13)?;
+        }
+
+        /// Of few subscriptions that take turns among the members, so that lists are shared and must be sorted.
+        #[test]
+        fn topics_of_few_subscriptions_share_lists(
+            bounds in vec((0_u32..60, 0_u32..60), 1..5),
+            which in vec(any::<prop::sample::Index>(), 40..200),
+        ) {
+            let subscriptions: Vec<Vec<u32>> =
+                bounds.into_iter().map(|(one, other)| (one.min(other)..one.max(other)).collect()).collect();
+            let lists = members(&subscriptions, &which);
+            check(&lists, 60)?;
         }
     }
 
     #[test]
-    fn topics_with_the_same_members_share_a_list() {
+    fn topics_with_the_same_members_share_a_list() -> Result<(), TestCaseError> {
         let lists: Vec<Vec<u32>> = (0..100).map(|member| (0..10 + member % 2 * 10).collect()).collect();
+        prop_assert_eq!(check(&lists, 20)?, 100 + 50);
         let found = Subscribers::of(&Lists::of(&lists), 20);
-        assert_eq!(found.lists.values.len(), 100 + 50);
-        assert_eq!(found.get(0).as_ptr(), found.get(9).as_ptr());
-        assert_eq!(found.get(10).as_ptr(), found.get(19).as_ptr());
+        prop_assert_eq!(found.get(0).as_ptr(), found.get(9).as_ptr());
+        prop_assert_eq!(found.get(10).as_ptr(), found.get(19).as_ptr());
+        Ok(())
+    }
+
+    #[test]
+    fn more_subscriptions_than_few_have_lists_apart() -> Result<(), TestCaseError> {
+        for many in [FEW, FEW + 1, FEW + 50] {
+            let own = |number: usize| u32::try_from(100 + number).unwrap_or(0);
+            let lists: Vec<Vec<u32>> =
+                (0..many).map(|number| (0..100).chain([own(number)]).collect()).collect();
+            let numbers = check(&lists, own(many))?;
+            prop_assert_eq!(numbers, if many <= FEW { many + many } else { 101 * many });
+        }
+        Ok(())
     }
 }
