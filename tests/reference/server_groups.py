@@ -11,6 +11,8 @@ from typing import Any
 
 from groups import Story
 
+__all__ = ["ASSIGNORS", "FewStory", "ServerStory"]
+
 ASSIGNORS = ("server-uniform", "server-range", "server-simple")
 TREE = 8
 """So many keys in one bin of Java's map become a tree. Where they have one hash code and no order of their own, as
@@ -37,8 +39,7 @@ class ServerStory(Story):
             }
             self._regroup()
         self.ids = self.random.choice(["none", "none", "any", "some", "colliding", "one-bin"])
-        if assignor == "server-simple" and len(self.topics) >= TREE and self.ids in {"colliding", "one-bin"}:
-            self.ids = "any"
+        self._keep_off_trees()
         self.code = self.random.getrandbits(32)
         self.topic_ids: dict[str, str] = {}
 
@@ -71,6 +72,11 @@ class ServerStory(Story):
                 self.random.shuffle(owned)
                 member["owned"] = owned
 
+    def _keep_off_trees(self) -> None:
+        many = self.assignor == "server-simple" and len(self.topics) >= TREE
+        if many and self.ids in {"colliding", "one-bin"}:
+            self.ids = "any"
+
     def _id(self) -> str:
         most, lower = self.random.getrandbits(64), self.random.getrandbits(32)
         code = self.code
@@ -81,3 +87,27 @@ class ServerStory(Story):
         # The hash code is that of the two longs' difference, one half of it on the other.
         least = most ^ ((lower ^ code) << 32 | lower)
         return base64.urlsafe_b64encode((most << 64 | least).to_bytes(16, "big")).decode().rstrip("=")
+
+
+class FewStory(ServerStory):
+    """A group of many topics, whose members have one of a few subscriptions by turns."""
+
+    def __init__(self, seed: str, assignor: str) -> None:
+        """Draws as before, and then topics and subscriptions anew."""
+        super().__init__(seed, assignor)
+        self.shape = "equal"
+        self.topics = {
+            f"t{number:02}": self.random.randint(1, 4) for number in range(self.random.randint(30, 80))
+        }
+        self._keep_off_trees()
+        names = list(self.topics)
+        ends = [
+            sorted(self.random.choices(range(len(names) + 1), k=2)) for _ in range(self.random.randint(1, 3))
+        ]
+        self.members += [self._member() for _ in range(self.random.randint(10, 40))]
+        for member in self.members:
+            start, stop = self.random.choice(ends)
+            member.pop("owned", None)
+            member.pop("rack", None)
+            member.pop("generation", None)
+            member["topics"] = names[start:stop]
