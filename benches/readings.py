@@ -217,12 +217,14 @@ def _worker_share(file: Path) -> dict[str, float]:
     """What the kernel and our calls took of the workers' time, by the clocks inside of them, at Spark's own batch."""
     rounds = _loaded(file).get("batches", {}).get(str(LAB["rows"]["batch"]), [])
     names = {"the kernel's": "kernel", "our whole call's": "call"}
+    timed = {whose: [each for each in rounds if each.get(f"{part}_rows")] for whose, part in names.items()}
     return {
         f"{whose} share of a Spark worker's time": statistics.median(
-            each[f"{part}_s"] / each[f"{part}_rows"] * each["rows"] / each["worker_s"] for each in rounds
+            each[f"{part}_s"] / each[f"{part}_rows"] * each["rows"] / each["worker_s"]
+            for each in timed[whose]
         )
         for whose, part in names.items()
-        if rounds
+        if timed[whose]
     }
 
 

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     spark.sparkContext.setJobGroup(f"{round_number} {batch}", "the clocks")
                     lab.drop(placed)
                     sums = _sums(times, options.rows)
-                    sums["task_s"] = _task_seconds(spark, f"{round_number} {batch}")
+                    sums["task_s"] = _task_seconds(spark, f"{round_number} {batch}") - sums["kernel_more_s"]
                     # The first round warms Java up.
                     if round_number > 0:
                         found[batch].append(sums)
@@ -91,7 +91,9 @@ def _parser() -> argparse.ArgumentParser:
 def _sums(times: Path, rows: int) -> dict[str, float]:
     tasks = [json.loads(line) for line in times.read_text(encoding="ascii").splitlines()]
     sums = {name: sum(task[name] for task in tasks) for name in SUMMED}
-    sums["worker_s"] -= sums["kernel_more_s"]
+    # What the clocks themselves cost, the calls on one row, is no part of anybody's time.
+    for name in ("worker_s", "worker_cpu_s"):
+        sums[name] -= sums["kernel_more_s"]
     assert sums["rows"] == rows, f"{sums['rows']} rows were timed, not {rows}"
     return sums
 
@@ -112,13 +114,19 @@ def _print(rows: int, found: dict[int, list[dict[str, float]]]) -> None:
     print("".join(f"{head:>12}" for head in heads))
     for batch, sums in found.items():
         for what in ("kernel", "call"):
-            key = [each[f"{what}_s"] / each[f"{what}_rows"] for each in sums]
+            # A small table has no more than one batch a worker, which is timed one way or the other.
+            timed = [each for each in sums if each[f"{what}_rows"]]
+            if not timed:
+                print(f"{batch:12,}{what:>12}   no batch was timed so: take more --rows")
+                continue
+            key = [each[f"{what}_s"] / each[f"{what}_rows"] for each in timed]
             of_all = [
-                [ours * each["rows"] / each[below] for ours, each in zip(key, sums, strict=True)]
+                [ours * each["rows"] / each[below] for ours, each in zip(key, timed, strict=True)]
                 for below in ("worker_s", "task_s", "worker_cpu_s")
             ]
             shares = "".join(f"{statistics.median(each):12.2%}" for each in of_all)
-            print(f"{batch:12,}{what:>12}{shares}{statistics.median(key) * 1e9:12.2f}")
+            spread = f"{min(of_all[0]):.2%} to {max(of_all[0]):.2%} of worker"
+            print(f"{batch:12,}{what:>12}{shares}{statistics.median(key) * 1e9:12.2f}   {spread}")
         cpu = statistics.median(each["worker_cpu_s"] / each["rows"] for each in sums)
         print(f"{'':24}CPU of all, ns a key: {cpu * 1e9:.1f}")
 

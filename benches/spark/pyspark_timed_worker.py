@@ -7,6 +7,7 @@ PARTWRIGHT_TIMES names.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -20,17 +21,18 @@ from partwright import hashing
 __all__ = ["main"]
 
 _place = hashing.partition_for_key
-_NOTHING = {"calls": 0, "rows": 0, "call_rows": 0, "call_s": 0.0}
+_NOTHING = {"rows": 0, "call_rows": 0, "call_s": 0.0}
 _NOTHING |= {"kernel_rows": 0, "kernel_s": 0.0, "kernel_more_s": 0.0}
 _spent = dict(_NOTHING)
+# Both ways take turns over all tasks of a worker, some of which have one batch alone.
+_turns = itertools.cycle((True, False))
 
 
 def _timed(keys: Any, *rest: Any) -> Any:  # noqa: ANN401 - what it stands before takes any keys
     if not isinstance(keys, pa.Array):
         return _place(keys, *rest)
-    _spent["calls"] += 1
     _spent["rows"] += len(keys)
-    return _a_call(keys, *rest) if _spent["calls"] % 2 else _the_kernel(keys, *rest)
+    return _a_call(keys, *rest) if next(_turns) else _the_kernel(keys, *rest)
 
 
 def _a_call(keys: pa.Array, *rest: Any) -> Any:  # noqa: ANN401 - as above
@@ -70,7 +72,7 @@ def main(infile: BinaryIO, outfile: BinaryIO) -> None:
         worker.main(infile, outfile)
     finally:
         about = {**_spent, "worker_s": time.perf_counter() - began, "worker_cpu_s": time.process_time() - cpu}
-        if about["calls"]:
+        if about["rows"]:
             # A short line at a file's end is written in one piece.
             with open(os.environ["PARTWRIGHT_TIMES"], "a", encoding="ascii") as times:  # noqa: PTH123
                 times.write(json.dumps(about) + "\n")
