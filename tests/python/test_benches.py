@@ -76,7 +76,10 @@ def test_a_goal_is_reckoned_from_the_figures(bench: Path, java: float, verdict: 
 def test_the_shares_in_a_spark_worker_are_those_of_its_own_batch(bench: Path) -> None:
     other = {"rows": 10, "call_rows": 5, "call_s": 4, "kernel_rows": 5, "kernel_s": 3, "worker_s": 10}
     mine = {"rows": 10, "call_rows": 4, "call_s": 0.8, "kernel_rows": 6, "kernel_s": 0.6, "worker_s": 50}
-    (bench / "spark_worker.json").write_text(json.dumps({"batches": {"1000": [other], "10000": [mine]}}))
+    # A round in which no batch was timed so has no share.
+    none = {**mine, "kernel_rows": 0, "kernel_s": 0}
+    rounds = {"1000": [other], "10000": [mine, none]}
+    (bench / "spark_worker.json").write_text(json.dumps({"batches": rounds}))
     said = compare(bench).stdout
     assert "| the kernel's share of a Spark worker's time | at most 0.03 | 0.020 | reached |" in said
     assert "| our whole call's share of a Spark worker's time | at most 0.03 | 0.040 | not reached |" in said
