@@ -395,6 +395,7 @@ class _Reader:
                     "take another name"
                 )
             self.topic(where, at_ms, name, count)
+        self.check_collisions(f"{where}: ")
 
     def _delete_topic(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         name = fields["delete_topic"]
@@ -435,7 +436,6 @@ class _Reader:
     def topic(self, where: str, at_ms: int, name: str, count: int | None) -> None:
         self.counts[name] = count
         self.check_counts(f"{where}: ")
-        self.check_collisions(f"{where}: ")
         self.act(at_ms, {"topic": (list(self.topics).index(name), count)})
 
     def _move_coordinator(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
