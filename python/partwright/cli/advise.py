@@ -27,6 +27,11 @@ def _one(text: str) -> float:
     return float(text) if "." in text else int(text)
 
 
+def _typed(option: click.Parameter) -> str:
+    """What an argument of `advise` is called in a terminal."""
+    return option.opts[0] if option.param_type_name == "option" else "TARGET"
+
+
 def _read_range(_ctx: click.Context, option: click.Parameter, given: str | None) -> Any:  # noqa: ANN401
     if given is None:
         return None
@@ -42,8 +47,7 @@ def _read_number(_ctx: click.Context, option: click.Parameter, given: str | None
     if given is None:
         return None
     if not re.fullmatch(_NUMBER, given):
-        name = option.opts[0] if option.param_type_name == "option" else "TARGET"
-        raise PartwrightError(f"{name} takes a number above 0, 100 or 2.5 say, not {given!r}")
+        raise PartwrightError(f"{_typed(option)} takes a number above 0, 100 or 2.5 say, not {given!r}")
     return _one(given)
 
 
@@ -131,6 +135,5 @@ def _as_typed(error: PartwrightError) -> PartwrightError:
     name, _, rest = str(error).partition(" ")
     for option in command.params:
         if option.name == name:
-            typed = option.opts[0] if option.param_type_name == "option" else "TARGET"
-            return PartwrightError(f"{typed} {rest}")
+            return PartwrightError(f"{_typed(option)} {rest}")
     return error

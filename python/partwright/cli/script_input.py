@@ -91,8 +91,9 @@ def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
     except ImportError as error:
         raise MissingExtraError("PyYAML is missing: pip install 'partwright[yaml]', or write JSON") from error
     try:
-        root = yaml.compose(text, yaml.SafeLoader)
-        said = yaml.load(text, _without_dates(yaml))  # noqa: S506 - a SafeLoader
+        loader = _without_dates(yaml)(text)
+        root = loader.get_single_node()
+        said = None if root is None else loader.construct_document(root)
         starts = _starts(yaml, text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

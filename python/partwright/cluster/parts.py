@@ -172,9 +172,7 @@ def object_fields(given: Any, what: str, names: Sequence[str], needs: str | None
         raise PartwrightError(f"{what} is an object{having}, not {shown(given)}")
     for name in given:
         if name not in names:
-            raise PartwrightError(
-                f"{what} has no field {shown(name)}: {_meant(name, names)}here are {_and(names)}"
-            )
+            raise PartwrightError(f"{what} has no field {shown(name)}{_near_or_all(name, names)}")
     if needs is not None and needs not in given:
         raise PartwrightError(f"{what} has no {needs}: name it")
     return dict(given)
@@ -228,9 +226,7 @@ def unknown(name: object, what: str, names: Iterable[str], where: str = "the clu
     names = list(names)
     if not names:
         return PartwrightError(f"there is no {what} {shown(name)} in {where}: it has none")
-    return PartwrightError(
-        f"there is no {what} {shown(name)} in {where}: {_meant(name, names)}here are {_and(names)}"
-    )
+    return PartwrightError(f"there is no {what} {shown(name)} in {where}{_near_or_all(name, names)}")
 
 
 def there_are(ids: Iterable[int], what: str) -> str:
@@ -269,9 +265,9 @@ def meant(name: object, names: Iterable[str]) -> str:
     return f": did you mean {near[0]!r}?" if near else ""
 
 
-def _meant(name: object, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(names), 1) if isinstance(name, str) else []
-    return f"did you mean {near[0]!r}? T" if near else "t"
+def _near_or_all(name: object, names: Sequence[str]) -> str:
+    near = meant(name, names)
+    return f"{near} There are {_and(names)}" if near else f": there are {_and(names)}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,16 +108,18 @@ def _title(name: str, most: int) -> str:
     title = "".join(each if each.isprintable() else "?" for each in name)
     if _columns(title) <= most:
         return title
-    while _columns(title) >= most:
-        title = title[:-1]
-    return f"{title}…"
+    ends = accumulate(map(_width, title))
+    return "".join(letter for letter, end in zip(title, ends, strict=True) if end < most) + "…"
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal a text takes: wide letters are two, marks upon others none."""
-    return sum(
-        2 if unicodedata.east_asian_width(each) in "WF" else not unicodedata.combining(each) for each in text
-    )
+    """How many columns of a terminal a text takes."""
+    return sum(map(_width, text))
+
+
+def _width(letter: str) -> int:
+    """Wide letters take two columns, marks upon others none."""
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else int(not unicodedata.combining(letter))
 
 
 def _cell(fewest: int, most: int) -> str:

@@ -222,8 +222,7 @@ class _Reader:
         name = fields[kind]
         if not is_text(name):
             raise PartwrightError(f"{where}: a member is named by text, not {shown(name)}")
-        if self.assigns_itself(name):
-            raise PartwrightError(f"{where}: {self.both(name)}")
+        self.refuse_both(where, name)
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
         if name not in self.alive:
@@ -272,23 +271,19 @@ class _Reader:
         name = _name(fields["join"], f"{where}: a member")
         if name in self.alive:
             raise PartwrightError(f"{where}: {name!r} is there already: let it leave, crash or restart")
-        if self.assigns_itself(name):
-            raise PartwrightError(f"{where}: {self.both(name)}")
+        self.refuse_both(where, name)
         self.start(where, at_ms, name, fields)
 
-    def assigns_itself(self, given: object) -> bool:
-        """Whether there is a consumer that has assigned itself partitions, and reads them."""
-        return any(name == given and to_ms is None for name, _, to_ms, _ in self.assigned)
+    def refuse_both(self, where: str, given: str) -> None:
+        """A consumer that has assigned itself partitions does nothing that members of a group do."""
+        if any(name == given and to_ms is None for name, _, to_ms, _ in self.assigned):
+            raise PartwrightError(
+                f"{where}: {given!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer "
+                "throws IllegalStateException): let it leave, crash or assign itself others, or take another name"
+            )
 
-    def both(self, name: str) -> str:
-        """Why a consumer that has assigned itself partitions does nothing that members of a group do."""
-        return (
-            f"{name!r} has assigned itself partitions and cannot subscribe as well (Kafka's consumer throws "
-            "IllegalStateException): let it leave, crash or assign itself others, or take another name"
-        )
-
-    def unassign(self, at_ms: int, given: object, topic: str | None = None) -> None:
-        """A consumer that has assigned itself partitions reads them no more, or those of a topic."""
+    def unassign(self, at_ms: int, given: object, topic: str | None = None) -> bool:
+        """A consumer that has assigned itself partitions reads them no more, or those of a topic; whether it did."""
         for place, (name, from_ms, to_ms, partitions) in enumerate(self.assigned):
             kept = tuple(pair for pair in partitions if topic not in (None, pair[0]))
             if to_ms is None and name == given and kept != partitions:
@@ -297,7 +292,8 @@ class _Reader:
                 if kept:
                     self.assigned.append((name, from_ms, None, kept))
                 self.act(at_ms, {"beside": True})
-                return
+                return True
+        return False
 
     def _leave(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         operation = fields.get("operation", "DEFAULT")
@@ -305,16 +301,14 @@ class _Reader:
             raise PartwrightError(
                 f"{where}: operation is {', '.join(_OPERATIONS)}, not {shown(operation)}{meant(operation, _OPERATIONS)}"
             )
-        if self.assigns_itself(fields["leave"]):
-            self.unassign(at_ms, fields["leave"])
+        if self.unassign(at_ms, fields["leave"]):
             return
         name = self.member(where, fields, "leave")
         del self.alive[name]
         self.act(at_ms, {"leave": (self.place(name), _OPERATIONS[operation])})
 
     def _crash(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
-        if self.assigns_itself(fields["crash"]):
-            self.unassign(at_ms, fields["crash"])
+        if self.unassign(at_ms, fields["crash"]):
             return
         name = self.member(where, fields, "crash")
         del self.alive[name]
@@ -447,8 +441,7 @@ class _Reader:
 
     def _commit(self, where: str, at_ms: int, fields: Mapping[str, Any]) -> None:
         name = _name(fields["commit"], f"{where}: a member")
-        if self.assigns_itself(name):
-            raise PartwrightError(f"{where}: {self.both(name)}")
+        self.refuse_both(where, name)
         if name not in self.members:
             raise PartwrightError(f"{where}: {unknown(name, 'member', self.members, 'the group')}")
         if at_ms < self.crashed.get(name, 0):

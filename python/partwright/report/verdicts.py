@@ -194,10 +194,8 @@ def of_comparison(found: Iterable[Compared]) -> tuple[Verdict, ...]:
     return tuple(Verdict("fails", each.error) for each in found if each.error is not None)
 
 
-def _was(count: float, what: str = "") -> str:
-    """So many of them were."""
-    told = f"{count:,.0f}"
-    return f"{told}{what} was" if told == "1" else f"{told}{what and f'{what}s'} were"
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
@@ -205,9 +203,9 @@ def of_timeline(timeline: Timeline) -> tuple[Verdict, ...]:
     cost = timeline.cost
     records = ""
     if cost.not_read or cost.read_twice:
-        records = (
-            f" {_was(cost.not_read, ' record')} not read meanwhile, and {_was(cost.read_twice)} read twice."
-        )
+        missed, again = round(cost.not_read), round(cost.read_twice)
+        read_twice = f"{again:,} {_were(again)} read twice"
+        records = f" {counted(missed, 'record')} {_were(missed)} not read meanwhile, and {read_twice}."
     said = [
         Verdict(
             "said",

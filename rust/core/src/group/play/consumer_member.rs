@@ -270,8 +270,7 @@ impl World {
     /// A client has another subscription: the classic one joins anew, the other says so with its next heartbeat.
     pub(super) fn subscribe(&mut self, reader: Reader) {
         let client = &mut self.clients[reader as usize];
-        let must = client.alive && !client.is_subscribed_as_told();
-        if !must || !matches!(self.coordinator, Some(Coordinator::Classic(_))) {
+        if client.is_subscribed_as_told() || !matches!(self.coordinator, Some(Coordinator::Classic(_))) {
             return;
         }
         let reason = "has changed its subscription";

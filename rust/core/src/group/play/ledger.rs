@@ -103,17 +103,16 @@ impl Ledger {
 
     /// A member begins to read.
     pub(super) fn take(&mut self, place: Place, reader: Reader, at: i64) {
-        if found(&mut self.readings, place).is_none_or(|reading| reading.deleted) {
-            return;
-        }
-        if !self.began {
+        if !self.began && found(&mut self.readings, place).is_some_and(|reading| !reading.deleted) {
             self.began = true;
             for reading in self.readings.iter_mut().flatten().filter(|reading| !reading.deleted) {
                 reading.idle_since = Some(at);
                 (reading.read_until, reading.committed_until) = (at, at);
             }
         }
-        let Some(reading) = found(&mut self.readings, place) else { return };
+        let Some(reading) = found(&mut self.readings, place).filter(|reading| !reading.deleted) else {
+            return;
+        };
         // Who had it may not have noticed yet that it is not theirs any more.
         if let Some((before, from)) = reading.reader.take().filter(|_| self.keeps_spans) {
             Self::keep(&mut self.spans, Span { place, reader: before, from, to: at });
