@@ -18,10 +18,12 @@ SECONDS := 30
 # for some files of one test take minutes, and would come last, alone, if those of many came first.
 WORKERS := 2
 PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Random questions to the real clients, as many as CASES says.
+SOAK := $(addsuffix /test_differential.py,$(addprefix tests/,assignors batching group keys producer)) tests/cluster
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
-.PHONY: sanitize fuzz help demo test slow soak docs spark-matrix setup wheel lint format golden bench instructions clean machine
+.PHONY: coverage sanitize fuzz help demo test slow soak docs spark-matrix setup wheel lint format golden bench instructions clean machine
 
 help: ## List these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -37,8 +39,8 @@ test: .venv/wheel ## Run the fast tests, Rust and Python
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTEST) -m slow
 
-soak: .venv/wheel ## Ask Kafka's own assignors about random groups: CASES=20000 of each, SEED=7
-	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) $(PYTHON) -m pytest -m slow tests/python/test_assignors_differential.py
+soak: .venv/wheel ## Ask the real assignors, producers, batches, coordinators and placers at random: CASES=20000 of each, SEED=7, SOAK="tests/…"
+	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) $(PYTHON) -m pytest -m "slow and reference" --timeout 0 $(SOAK)
 
 spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on other PySparks: SPARK_VERSIONS="4.1.4 4.3.0"
 	@bash tools/spark_matrix.sh $(SPARK_VERSIONS)
@@ -88,6 +90,15 @@ sanitize: .venv/setup ## Run the tests of the unsafe code, and of all columns, u
 
 fuzz: .venv/setup ## Look for columns that the core reads wrongly, with libFuzzer: SECONDS=30; needs cargo-fuzz
 	RUSTC_BOOTSTRAP=1 cargo fuzz run columns -- -max_total_time=$(SECONDS) -verbosity=0 -print_final_stats=1
+
+# Python's is counted in each process that the tests start, too.
+coverage: .venv/wheel ## Count the lines that the fast tests run, into target/coverage; needs cargo-llvm-cov
+	@mkdir -p target/coverage
+	cargo llvm-cov --workspace --locked --summary-only --output-path target/coverage/rust.txt
+	$(PYTHON) -m coverage run -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(PYTHON) -m coverage combine --quiet
+	$(PYTHON) -m coverage report --format markdown >target/coverage/python.md
+	@tail -n 1 target/coverage/rust.txt target/coverage/python.md
 
 clean: ## Remove what was built and installed
 	rm -rf .venv .venv-spark-* target dist

@@ -121,7 +121,7 @@ def _bytes(seed: int, rows: np.ndarray, count: int) -> np.ndarray:
     return words.astype("<u8").view(np.uint8).reshape(len(rows), -1)[:, :count]
 
 
-def _words(seed: int, rows: np.ndarray, places: Any) -> np.ndarray:  # noqa: ANN401 - any integers
+def _words(seed: int, rows: np.ndarray, places: Any) -> np.ndarray:
     """SplitMix64 by position: a line a row, a word a place, as `word` of rust/keys.rs."""
     position = rows[:, None] * np.uint64(16) + np.array(places, np.uint64) + np.uint64(1)
     word = position * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)

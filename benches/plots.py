@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from partwright.colours import ACCENT
+from partwright.report.colours import ACCENT
 from readings import CASES, KERNEL_ROWS, Results
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def draw(results: Results, folder: Path, date: str) -> dict[str, str]:
     return written
 
 
-def _ratios(results: Results) -> Any:  # noqa: ANN401 - matplotlib's figure, or None
+def _ratios(results: Results) -> Any:
     ratios = {line.key: results.ratio(line) for line in results.lines.values()}
     keys = [name for name in CASES if ("Rust", name, "ours", KERNEL_ROWS) in ratios]
     java = [line for line in results.lines.values() if line.what == "Kafka's on the JVM"]
@@ -67,7 +67,7 @@ def _ratios(results: Results) -> Any:  # noqa: ANN401 - matplotlib's figure, or 
     return figure
 
 
-def _curve(curve: dict[str, Any]) -> Any:  # noqa: ANN401 - matplotlib's figure, or None
+def _curve(curve: dict[str, Any]) -> Any:
     if not curve:
         return None
     figure, axes = plt.subplots(figsize=(7, 4.2))

@@ -97,7 +97,7 @@ def _loaded(file: Path) -> dict[str, Any]:
     return found
 
 
-def _line(key: Key, seconds: list[float], ours: Key | None, **more: Any) -> Line:  # noqa: ANN401 - its own fields
+def _line(key: Key, seconds: list[float], ours: Key | None, **more: Any) -> Line:
     median = statistics.median(seconds)
     quartiles = statistics.quantiles(seconds, n=4) if len(seconds) > 1 else [median, median, median]
     return Line(*key, median, (quartiles[2] - quartiles[0]) / median, ours, **more)

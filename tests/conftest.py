@@ -1,8 +1,11 @@
-"""What several of the tests need: the programs of tests/reference, which is a folder of scripts and no package."""
+"""What the tests of several packages need: a broker, Spark, the command, and the programs of tests/reference."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import secrets
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +16,108 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-REFERENCE = Path(__file__).resolve().parent / "reference"
+    from pyspark.sql import SparkSession
+
+    from partwright.kafka import EmbeddedKafka
+
+TESTS = Path(__file__).resolve().parent
+REFERENCE = TESTS / "reference"
+LONGEST = [
+    *["spark/test_connect.py", "docs/test_sessions.py", "cli/test_run.py", "reference/test_generate.py"],
+    *["kafka/test_group_timeline.py", "producer/test_differential.py", "assignors/test_differential.py"],
+    *["group/test_differential.py", "report/test_browser.py", "docs/test_readme.py"],
+]
+"""Files that take minutes: begun last, one of them alone would keep one process waiting for the other."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    first = {TESTS / name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path, len(first)))
 
 
 @pytest.fixture(scope="session")
 def reference() -> Iterator[Callable[[str], ModuleType]]:
-    """Imports a module of tests/reference as the modules there import each other."""
+    """Imports a module of tests/reference, a folder of scripts, as the modules there import each other."""
     sys.path.insert(0, str(REFERENCE))
+    importlib.import_module("builds").SHARED = REFERENCE.parents[1] / "target" / "reference"
     yield importlib.import_module
     sys.path.remove(str(REFERENCE))
+
+
+@pytest.fixture
+def seed() -> int:
+    """What random questions are drawn from: PARTWRIGHT_SEED repeats those of a test that failed."""
+    drawn = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
+    print(f"PARTWRIGHT_SEED={drawn}")  # noqa: T201 - pytest shows it where the test fails
+    return drawn
+
+
+@pytest.fixture
+def cases() -> Callable[[int], int]:
+    """How many random questions a test asks: its own number, or PARTWRIGHT_CASES."""
+    return lambda usual: int(os.environ.get("PARTWRIGHT_CASES") or usual)
+
+
+@pytest.fixture(scope="session")
+def broker() -> Iterator[EmbeddedKafka]:
+    """A broker that runs until the process's last test is done; each test uses topics and groups of its own."""
+    from partwright.kafka import EmbeddedKafka
+
+    with EmbeddedKafka() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The process's one session: classic, or of the server that PARTWRIGHT_TEST_REMOTE names."""
+    from pyspark.sql import SparkSession
+
+    from partwright import spark as pws
+
+    if remote := os.environ.get("PARTWRIGHT_TEST_REMOTE"):
+        session = SparkSession.builder.remote(remote).getOrCreate()
+    else:
+        log = tmp_path_factory.mktemp("spark log") / "spark.log"
+        session = pws.session(master="local[2]", kafka=True, log_file=log)
+    session.conf.set("spark.sql.shuffle.partitions", 4)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working folder is the test's own, and empty."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+
+@pytest.fixture
+def command(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[int, bytes, str]]:
+    """Calls the command in this process: its exit code, stdout and stderr."""
+    from partwright.cli import main
+
+    def call(*words: object) -> tuple[int, bytes, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        out, err = capfdbinary.readouterr()
+        return int(ended.value.code or 0), out, err.decode()
+
+    return call
+
+
+@pytest.fixture
+def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """Runs the command as a process of its own, with `stdin`."""
+
+    def run(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-m", "partwright", *map(str, words)],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            timeout=300,
+            env=os.environ,
+        )
+
+    return run

@@ -15,7 +15,7 @@ import pyarrow as pa
 import partwright as pw
 from partwright import batching
 from partwright.audit import Resize, fingerprint
-from partwright.placement import Placement
+from partwright.audit.check import Check
 from partwright.report.figures import assign, batch, check, group, resize
 from partwright.report.figures import fingerprint as fingerprints
 from partwright.report.svg import svg
@@ -59,7 +59,7 @@ def keys(count: int) -> pa.Array:
 def checked() -> Document:
     """Orders of which a fifth is one customer's."""
     orders = pa.concat_arrays([keys(4_000), pa.array(["user-7"] * 1_000)])
-    found = Placement(8)
+    found = Check(8)
     found.add(orders, pw.partition_for_key(orders, 8))
     return check.document(found)
 

@@ -1,4 +1,4 @@
-"""Writes python/partwright/jars.lock anew: `python tools/lock_jars.py`, with Maven and a JDK on PATH.
+"""Writes python/partwright/kafka/jars.lock anew: `python tools/lock_jars.py`, with Maven and a JDK on PATH.
 
 Maven resolves each set below into an empty repository, and what it brought is locked by coordinates, sha256
 and size. To move to another version, change it here, run this, and read the difference.
@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCK = Path(__file__).parent.parent / "python" / "partwright" / "jars.lock"
+LOCK = Path(__file__).parent.parent / "python" / "partwright" / "kafka" / "jars.lock"
 COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
 

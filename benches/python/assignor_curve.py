@@ -20,8 +20,9 @@ from assignor_groups import equal  # noqa: E402 - beside this file
 from own_process import growth_of  # noqa: E402
 from turns import timed  # noqa: E402
 
-from partwright.assignment import assign_group, assignors  # noqa: E402
-from partwright.group_columns import Group  # noqa: E402
+from partwright.assignors.assign import assign_group  # noqa: E402
+from partwright.assignors.members import Group  # noqa: E402
+from partwright.assignors.names import assignors  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +33,8 @@ MOST_IN_A_TOPIC = 10_000
 _GROWN = """
 from assignor_groups import equal
 from own_process import grown
-from partwright.assignment import assign_group
-from partwright.group_columns import Group
+from partwright.assignors.assign import assign_group
+from partwright.assignors.members import Group
 group = Group.of(*equal({topics}, {partitions}, {members}))
 with grown():
     answer = assign_group(group, {assignor!r})

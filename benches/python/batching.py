@@ -105,7 +105,7 @@ def _compared(case: Case, table: pa.Table) -> None:
     assert row["unsent"] == 0
 
 
-def _print_java(sizes: Any, repeats: int) -> None:  # noqa: ANN401 - a numpy array
+def _print_java(sizes: Any, repeats: int) -> None:
     sys.path.insert(0, str(REFERENCE))
     import batching as reference  # noqa: PLC0415 - it is found in that folder alone
 
@@ -123,7 +123,7 @@ def _print_java(sizes: Any, repeats: int) -> None:  # noqa: ANN401 - a numpy arr
             )
 
 
-def _asked(reference: Any, command: Sequence[str], case: Case, sizes: Any) -> None:  # noqa: ANN401 - a module, an array
+def _asked(reference: Any, command: Sequence[str], case: Case, sizes: Any) -> None:
     question = {
         "strategy": "sticky@4.4",
         "config": CONFIG,

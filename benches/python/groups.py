@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 import partwright as pw
-from partwright.group.playing import VARIANTS
+from partwright.group.play_script import VARIANTS
 
 TOPICS = 10
 

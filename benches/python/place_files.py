@@ -27,8 +27,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
+from partwright.audit.check import Placer
 from partwright.files import Wanted, open_records, open_sink
-from partwright.placement import Placer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -84,7 +84,7 @@ def _print(name: str, took_s: float, rows: int, copy_s: float) -> None:
     print(f"{name:20} {took_s / rows * 1e9:12.2f} {rows / took_s / 1e6:10.1f} {took_s / copy_s:11.1f}")
 
 
-def _check(strategy: str, found: pa.ChunkedArray, sizes: Any) -> None:  # noqa: ANN401 - a numpy array
+def _check(strategy: str, found: pa.ChunkedArray, sizes: Any) -> None:
     placed = found.to_numpy()
     assert len(placed) == len(sizes)
     if strategy == "old-null-key":
@@ -113,7 +113,7 @@ def _of_kafka_python() -> list[tuple[str, Callable[[int], None]]]:
 
         available_partitions_for_topic = partitions_for_topic
 
-    def asked(partitioner: Any) -> Callable[[int], None]:  # noqa: ANN401 - either
+    def asked(partitioner: Any) -> Callable[[int], None]:
         def run(rows: int) -> None:
             for _ in range(rows):
                 partitioner.partition("t", None, None, None, None, Metadata())

@@ -67,7 +67,7 @@ def loop_over_column(rule: Callable[[bytes, int], int], keys: pa.Array) -> pa.Ar
 def measure(benchmark: BenchmarkFixture) -> Callable[..., Any]:
     """Runs the benchmark, with what compare.py has to know of it."""
 
-    def run(what: str, rows: int, function: Callable[..., Any], *args: Any, **about: str) -> Any:  # noqa: ANN401
+    def run(what: str, rows: int, function: Callable[..., Any], *args: Any, **about: str) -> Any:
         about = {"case": CASE, "kind": "calls", **about}
         benchmark.group = f"{about['case']}, {about['kind']}: rows {rows:,}"
         benchmark.name = what

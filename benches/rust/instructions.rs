@@ -12,10 +12,11 @@ use arrow_array::{
     StringArray, StringViewArray, StructArray,
 };
 use partwright_core::assignors::server::{self, Kind};
-use partwright_core::assignors::{Assignment, Assignor, Given, Lists, TopicId};
+use partwright_core::assignors::{Assignment, Assignor, Given, Lists};
 use partwright_core::batching::{self, Broker, Latency, Scenario, Simulation, Summary};
 use partwright_core::columnar;
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
+use partwright_core::java::uuid::TopicId;
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
 use serde_json::json;
 

@@ -12,7 +12,8 @@ use std::ops::Range;
 use std::time::Instant;
 
 use partwright_core::assignors::server::{self, Group, Kind};
-use partwright_core::assignors::{Assignment, Given, Lists, TopicId};
+use partwright_core::assignors::{Assignment, Given, Lists};
+use partwright_core::java::uuid::TopicId;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 

@@ -24,8 +24,8 @@ from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import IntegerType
 
 import partwright.spark as pws
-from partwright.jars import jars
-from partwright.java import java_command
+from partwright.kafka.jars import jars
+from partwright.kafka.java import java_command
 
 BENCHES = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(BENCHES))

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyspark import worker
 
-from partwright import hashing
+from partwright.keys import hashing
 
 __all__ = ["main"]
 
@@ -28,14 +28,14 @@ _spent = dict(_NOTHING)
 _turns = itertools.cycle((True, False))
 
 
-def _timed(keys: Any, *rest: Any) -> Any:  # noqa: ANN401 - what it stands before takes any keys
+def _timed(keys: Any, *rest: Any) -> Any:
     if not isinstance(keys, pa.Array):
         return _place(keys, *rest)
     _spent["rows"] += len(keys)
     return _a_call(keys, *rest) if next(_turns) else _the_kernel(keys, *rest)
 
 
-def _a_call(keys: pa.Array, *rest: Any) -> Any:  # noqa: ANN401 - as above
+def _a_call(keys: pa.Array, *rest: Any) -> Any:
     """As it comes: most of what it runs is in no cache any more."""
     began = time.perf_counter()
     placed = _place(keys, *rest)
@@ -44,7 +44,7 @@ def _a_call(keys: pa.Array, *rest: Any) -> Any:  # noqa: ANN401 - as above
     return placed
 
 
-def _the_kernel(keys: pa.Array, *rest: Any) -> Any:  # noqa: ANN401 - as above
+def _the_kernel(keys: pa.Array, *rest: Any) -> Any:
     """A call less the way in and out, which calls on one row before and after it have made and measured."""
     one = keys.slice(0, 1)
     first = time.perf_counter()

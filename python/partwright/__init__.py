@@ -54,18 +54,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright.clients import clients, which
-from partwright.contract import check_contract, contract
 from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
+from partwright.keys.clients import clients, which
 
 if TYPE_CHECKING:
     from partwright import batching, cluster, group
-    from partwright.assignment import assign
-    from partwright.assignor_choice import assignment_strategy, rebalance_protocol, select_assignor
+    from partwright.assignors import quotas
+    from partwright.assignors.assign import assign
+    from partwright.assignors.many import assign_groups
+    from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
+    from partwright.audit.contract import check_contract, contract
     from partwright.cluster import Cluster
-    from partwright.grouped import assign_groups
-    from partwright.hashing import coordinator_partition, encode, murmur2, partition_for_key
-    from partwright.producer import Producer, strategies
+    from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
+    from partwright.producer.producer import Producer
+    from partwright.producer.strategy import strategies
 
 __all__ = [
     "BrokerError",
@@ -88,6 +90,7 @@ __all__ = [
     "group",
     "murmur2",
     "partition_for_key",
+    "quotas",
     "rebalance_protocol",
     "select_assignor",
     "strategies",
@@ -97,26 +100,34 @@ __all__ = [
 if not TYPE_CHECKING:
     # The functions of columns bring pyarrow and numpy, which take far longer to import than all the rest: who
     # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
+    _MODULES = {
+        "batching": "partwright.batching",
+        "cluster": "partwright.cluster",
+        "group": "partwright.group",
+        "quotas": "partwright.assignors.quotas",
+    }
     _OF_COLUMNS = {
         "Cluster": "partwright.cluster",
-        "Producer": "partwright.producer",
-        "assign": "partwright.assignment",
-        "assign_groups": "partwright.grouped",
-        "assignment_strategy": "partwright.assignor_choice",
-        "coordinator_partition": "partwright.hashing",
-        "encode": "partwright.hashing",
-        "murmur2": "partwright.hashing",
-        "partition_for_key": "partwright.hashing",
-        "rebalance_protocol": "partwright.assignor_choice",
-        "select_assignor": "partwright.assignor_choice",
-        "strategies": "partwright.producer",
+        "Producer": "partwright.producer.producer",
+        "assign": "partwright.assignors.assign",
+        "assign_groups": "partwright.assignors.many",
+        "assignment_strategy": "partwright.assignors.strategy_setting",
+        "check_contract": "partwright.audit.contract",
+        "contract": "partwright.audit.contract",
+        "coordinator_partition": "partwright.keys.hashing",
+        "encode": "partwright.keys.hashing",
+        "murmur2": "partwright.keys.hashing",
+        "partition_for_key": "partwright.keys.hashing",
+        "rebalance_protocol": "partwright.assignors.strategy_setting",
+        "select_assignor": "partwright.assignors.strategy_setting",
+        "strategies": "partwright.producer.strategy",
     }
 
     def __getattr__(name: str) -> object:
-        from importlib import import_module  # noqa: PLC0415
+        from importlib import import_module  # noqa: PLC0415 - at the top it would be a name of ours
 
-        if name in {"batching", "cluster", "group"}:
-            return import_module(f"partwright.{name}")
+        if name in _MODULES:
+            return import_module(_MODULES[name])
         if name not in _OF_COLUMNS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = getattr(import_module(_OF_COLUMNS[name]), name)

@@ -9,7 +9,9 @@ __all__ = [
     "ConsumerGroup",
     "Producer",
     "Timeline",
+    "admin_utils",
     "assign",
+    "assignor_named",
     "assignors",
     "check",
     "clients",
@@ -26,9 +28,11 @@ __all__ = [
     "partition_for_bytes",
     "partition_for_key",
     "play_group",
+    "rack_alternated",
     "steps",
     "strategies",
     "strategy_name",
+    "striped",
     "topic_ids",
     "walk_names",
     "walk_partitions",
@@ -55,6 +59,7 @@ def steps(
 def check(n: SupportsIndex, client: str, key_type: str | None = None) -> None: ...
 def key_addresses(keys: _Column) -> list[int | None]: ...
 def assign(assignor: str, topics: _Column, members: _Column) -> _Result: ...
+def assignor_named(name: str) -> str: ...
 def assignors() -> list[str]: ...
 def walk_names(names: list[str]) -> list[int]: ...
 def walk_partitions(topics: Sequence[tuple[str, Sequence[int]]]) -> list[list[int]]: ...
@@ -62,6 +67,25 @@ def walk_partitions(topics: Sequence[tuple[str, Sequence[int]]]) -> list[list[in
 # Both: the columns, or the list and the place in it of the first object that is not what it should be.
 def name_lists(lists: list[list[Any]], numbers: dict[str, int]) -> list[_Result] | tuple[int, int]: ...
 def pair_lists(lists: list[list[Any] | None], numbers: dict[str, int]) -> list[_Result] | tuple[int, int]: ...
+
+# A list of ids a partition. The start: which broker leads first, how far the second replica is, the first partition.
+def admin_utils(
+    ids: list[int],
+    racks: list[str] | None,
+    partitions: int,
+    replicas: int,
+    start: tuple[int, int, int],
+) -> _Result: ...
+def rack_alternated(ids: list[int], racks: list[str]) -> list[int]: ...
+
+# The same with the draws, or the place and the bound of the first recorded draw that is missing or not below its bound.
+def striped(
+    brokers: list[tuple[int, str | None, bool]],
+    partitions: int,
+    replicas: int,
+    seed: int,
+    draws: list[int] | None,
+) -> tuple[_Result, list[int]] | tuple[int, int]: ...
 def topic_ids(names: list[str], given: list[str | None]) -> list[str]: ...
 def clients() -> list[dict[str, Any]]: ...
 def key_types() -> list[str]: ...

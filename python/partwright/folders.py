@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import platformdirs
 
-__all__ = ["cache_folder", "state_folder"]
+from partwright.errors import PartwrightError
+
+__all__ = ["cache_folder", "opened_privately", "private_file", "private_state", "state_folder"]
+
+_FOLDER, _FILE = 0o700, 0o600
+# What the names of all that we put into the state folder begin with.
+_OURS = ("broker.", "logs", "partwright-", "runs")
 
 
 def cache_folder() -> Path:
@@ -20,3 +27,55 @@ def state_folder() -> Path:
     """What is true of now: the running broker, the runs and their logs. `PARTWRIGHT_STATE` names another folder."""
     chosen = os.environ.get("PARTWRIGHT_STATE")
     return (Path(chosen) if chosen else platformdirs.user_state_path("partwright")).absolute()
+
+
+def private_state(name: str = "") -> Path:
+    """The state folder or one in it, made where it is not there, and closed to other users.
+
+    A state folder that holds anything else is left as it is; what we put into it is closed all the same.
+
+    Args:
+        name: The folder's name within the state folder; empty for the state folder itself.
+
+    Raises:
+        PartwrightError: The folder cannot be made, or all users write to it.
+    """
+    folder = state_folder()
+    try:
+        folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+        # A folder that many users write to, /tmp say, must stay open to them.
+        if folder.stat().st_mode & stat.S_ISVTX:
+            raise PartwrightError(
+                f"the state folder {str(folder)!r} is shared with other users: name a folder of your own in "
+                "PARTWRIGHT_STATE"
+            )
+        # So must one that holds more than ours, a home folder say: there, all that is ours is closed.
+        if all(each.name.startswith(_OURS) for each in folder.iterdir()):
+            _close(folder, _FOLDER)
+        if name:
+            folder /= name
+            folder.mkdir(mode=_FOLDER, exist_ok=True)
+            _close(folder, _FOLDER)
+    except OSError as error:
+        raise PartwrightError(
+            f"the state folder {str(folder)!r} cannot be used ({error.strerror}): name another in PARTWRIGHT_STATE"
+        ) from error
+    return folder
+
+
+def private_file(file: Path) -> Path:
+    """A file made where it is not there, and closed to other users whatever the umask."""
+    file.touch(mode=_FILE)
+    _close(file, _FILE)
+    return file
+
+
+def opened_privately(path: str, flags: int) -> int:
+    """An opener for `open`: a file that this makes is closed to other users, one that is there stays as it is."""
+    return os.open(path, flags, _FILE)
+
+
+def _close(path: Path, mode: int) -> None:
+    """Gives a path exactly this mode; the umask, and an earlier version, may have left another."""
+    if stat.S_IMODE(path.stat().st_mode) != mode:
+        path.chmod(mode)

@@ -13,7 +13,7 @@ the row that an error names is the row of the batch that polars gave.
 from __future__ import annotations
 
 from partwright.errors import MissingExtraError
-from partwright.hashing import encode, murmur2, partition_for_key
+from partwright.keys.hashing import encode, murmur2, partition_for_key
 
 try:
     import polars as pl

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from partwright.contract import check_contract
 from partwright.errors import ContractError, PartwrightError
-from partwright.shown import short
+from partwright.keys.key_text import short
 
 if TYPE_CHECKING:
-    from partwright.placement import Placement
+    from partwright.audit.check import Check
 
 __all__ = ["PartitionContract", "partition_contract", "pytest_addoption"]
 
@@ -58,7 +57,7 @@ class PartitionContract:
 
     def __call__(
         self,
-        records: Any,  # noqa: ANN401 - whatever has a column of keys
+        records: Any,
         key: str | None = None,
         *,
         n: int | None = None,
@@ -66,7 +65,7 @@ class PartitionContract:
         key_type: str | None = None,
         max_share: float | str | None = None,
         min_used: float | str | None = None,
-    ) -> Placement:
+    ) -> Check:
         """Check some records.
 
         Args:
@@ -117,7 +116,9 @@ class PartitionContract:
             raise PartwrightError(f"pytest's option partwright_n takes a whole number, not {stated!r}")
         return int(stated)
 
-    def _check(self, records: Any, key: str | None, **terms: Any) -> Placement:  # noqa: ANN401
+    def _check(self, records: Any, key: str | None, **terms: Any) -> Check:
+        from partwright.audit.contract import check_contract  # noqa: PLC0415 - it brings pyarrow
+
         found = check_contract(records, key=key, **terms)
         summary = found.to_dict()
         if not summary["used"]:

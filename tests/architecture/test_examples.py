@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib
 import re
 from pathlib import Path
 
@@ -13,94 +12,6 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Their examples are `>>>` sessions that need no Spark and no broker.
 SESSIONS = [document for document in DOCUMENTS if ">>> " in document.read_text(encoding="utf-8")]
-MODULES = [
-    "partwright",
-    "partwright.hashing",
-    "partwright.comparison",
-    "partwright.assignment",
-    "partwright.assignor_choice",
-    "partwright.group_columns",
-    "partwright.group",
-    "partwright.group.configs",
-    "partwright.group.coordinator",
-    "partwright.group.playing",
-    "partwright.group.script",
-    "partwright.group.short",
-    "partwright.group.timeline",
-    "partwright.grouped",
-    "partwright.threads",
-    "partwright.topic_ids",
-    "partwright.audit.columns",
-    "partwright.audit.copartition",
-    "partwright.audit.fingerprint",
-    "partwright.observed",
-    "partwright.own_assignor",
-    "partwright.partition_assignor",
-    "partwright.heavy",
-    "partwright.salting",
-    "partwright.audit.readings",
-    "partwright.audit.resize",
-    "partwright.audit.rules",
-    "partwright.audit.shares",
-    "partwright.audit.transforms",
-    "partwright.clients",
-    "partwright.cluster.adminutils",
-    "partwright.cluster.advice",
-    "partwright.cluster.costs",
-    "partwright.cluster.explicit",
-    "partwright.cluster.java_random",
-    "partwright.cluster.parts",
-    "partwright.cluster.placed",
-    "partwright.cluster.placement",
-    "partwright.cluster.proportions",
-    "partwright.cluster.segments",
-    "partwright.cluster.storage",
-    "partwright.cluster.striped",
-    "partwright.cluster.topic_names",
-    "partwright.cluster.view",
-    "partwright.cluster.wanted",
-    "partwright.consumer_groups",
-    "partwright.contract",
-    "partwright.java",
-    "partwright.point_reads",
-    "partwright.polars",
-    "partwright.leaders",
-    "partwright.own_code",
-    "partwright.own_partitioner",
-    "partwright.producer",
-    "partwright.producer_configs",
-    "partwright.batching.latency",
-    "partwright.batching.scenario",
-    "partwright.batching.simulation",
-    "partwright.batching.files",
-    "partwright.batching.plot",
-    "partwright.batching.tuning",
-    "partwright.strategy_replay",
-    "partwright.cli.json_input",
-    "partwright.cli.latency",
-    "partwright.quotas",
-    "partwright.kafka.own_assignors",
-    "partwright.kafka.partitioners",
-    "partwright.kafka.user_data",
-    "partwright.spark.errors",
-    "partwright.cli.options",
-    "partwright.pipeline.settings",
-    "partwright.report",
-    "partwright.colours",
-    "partwright.report.figure",
-    "partwright.report.writing",
-    "partwright.report.words",
-    "partwright.shown",
-    "partwright.skew",
-    "partwright.key_columns",
-    "partwright.placement",
-    "partwright.files.formats",
-    "partwright.files.footer",
-    "partwright.files.lines",
-    "partwright.files.literals",
-    "partwright.files.opening",
-    "partwright.files.thrift",
-]
 
 
 def test_there_are_documents_with_examples() -> None:
@@ -117,13 +28,6 @@ def test_a_documents_sessions(document: Path) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_a_modules_docstrings(name: str) -> None:
-    found = doctest.testmod(importlib.import_module(name))
-    assert found.attempted > 0
-    assert found.failed == 0
-
-
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_a_documents_links_lead_somewhere(document: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
@@ -135,7 +39,7 @@ def test_the_differences_from_kafka_have_tests_that_are_there() -> None:
     text = (ROOT / "docs" / "documents-and-kafka.md").read_text(encoding="utf-8")
     linked = {ROOT / link for link in re.findall(r"\]\(\.\./(tests/[^)]+)\)", text)}
     code = "".join(path.read_text(encoding="utf-8") for path in linked)
-    examples = (ROOT / "tests" / "python" / "assign_examples.json").read_text(encoding="ascii")
+    examples = (ROOT / "tests" / "assignors" / "assign_examples.json").read_text(encoding="ascii")
     rows = [line.rsplit(" | ", 1)[1] for line in text.splitlines() if line.startswith("| ") and " | " in line]
     shown = [row for row in rows if row not in {"shown by |", "--- |"}]
     assert len(shown) > 20
@@ -159,3 +63,12 @@ def test_a_run_asks_as_many_random_questions_as_is_told() -> None:
             test = (ROOT / path).read_text(encoding="utf-8")
         count = int(number.split()[0].replace(",", ""))
         assert re.search(rf"^[A-Z_]+ = {count:_}$|^[A-Z_]+ = {count}$", test, re.MULTILINE), (link, number)
+
+
+def test_the_table_of_tests_names_files_that_are_there() -> None:
+    tests = ROOT / "tests"
+    text = (tests / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| ((?:`[^`]+`(?:, )?)+) \|", text, re.MULTILINE)
+    paths = [path for cell in named for path in re.findall(r"`([^`]+)`", cell)]
+    assert len(paths) > 40
+    assert [path for path in paths if not (tests / path).exists()] == []

@@ -27,7 +27,7 @@ PUBLIC = [
     "partwright.cluster.storage",
     "partwright.errors",
     "partwright.group",
-    "partwright.hashing",
+    "partwright.keys.hashing",
     "partwright.kafka",
     "partwright.report",
     "partwright.spark",
@@ -143,7 +143,7 @@ def test_what_a_module_lists_as_public_is_there(path: Path) -> None:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             imported |= {alias.asname or alias.name for alias in node.names}
     if listed is None:
-        assert path.name in {"__init__.py", "__main__.py", "supervise.py"}
+        assert path.name in {"__init__.py", "__main__.py", "embedded_supervisor.py"}
         return
     assert set(listed) <= defined | imported
     assert len(set(listed)) == len(listed)
@@ -251,11 +251,6 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
         pw.Producer.partition: "(self, topic, key=None, value=None, *, time=0)",
         pw.Producer.place_record: "(self, topic, key=None, value=None, *, partition=None, time=0)",
         pw.Producer.on_new_batch: "(self, topic, previous)",
-        pw.Producer.next_partition: "(self, topic, previous=-1)",
-        pw.Producer.append: "(self, topic, produced, *, enable_switch=True)",
-        pw.Producer.load_stats: (
-            "(self, topic, queue_sizes, partition_ids=(), *, leader_racks=None, length=None)"
-        ),
         pw.Producer.update: "(self, cluster)",
         pw.Producer.place: (
             "(self, records, *, topic=None, key='key', partition='partition', value='value', size='size', "
@@ -266,9 +261,24 @@ def test_a_producers_signatures_are_those_that_are_promised() -> None:
     }
     assert {function: plain(function) for function in promised} == promised
     public = {name for name in vars(pw.Producer) if not name.startswith("_")}
-    assert public == {"counts_bytes", "drawn", "is_told", "keeps_state", "takes_keyed", "takes_values"} | {
-        function.__name__ for function in promised if inspect.isfunction(function)
-    } - {"strategies"}
+    told = {"counts_bytes", "drawn", "is_told", "keeps_state", "sticky", "takes_keyed", "takes_values"}
+    assert public == told | {function.__name__ for function in promised if inspect.isfunction(function)} - {
+        "strategies"
+    }
+
+
+def test_the_calls_within_a_producer_are_those_that_are_promised() -> None:
+    """What Kafka's own producer asks its sticky partitions, apart from what a user calls."""
+    sticky = type(pw.Producer({"orders": 1}).sticky)
+    promised = {
+        sticky.next_partition: "(self, topic, previous=-1)",
+        sticky.append: "(self, topic, produced, *, enable_switch=True)",
+        sticky.load_stats: "(self, topic, queue_sizes, partition_ids=(), *, leader_racks=None, length=None)",
+    }
+    assert {function: plain(function) for function in promised} == promised
+    assert {name for name in vars(sticky) if not name.startswith("_")} == {
+        function.__name__ for function in promised
+    }
 
 
 def test_the_signatures_of_simulations_are_those_that_are_promised() -> None:
@@ -312,8 +322,8 @@ def test_a_noun_has_one_name_at_every_layer() -> None:
     for place in [
         "rust/core/src/hashing/mod.rs",
         "rust/py/src/hashing.rs",
-        "python/partwright/hashing.py",
-        "tests/python/test_hashing.py",
+        "python/partwright/keys/hashing.py",
+        "tests/keys/test_hashing.py",
         "tests/golden/hashing.json",
         "benches/rust/hashing.rs",
         "benches/python/test_hashing.py",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import partwright as pw
-from partwright.assignment import assignors
+from partwright.assignors.names import assignors
 
 ROOT = Path(__file__).parents[2]
 PAGES = [

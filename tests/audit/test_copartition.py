@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import secrets
 import struct
 import uuid
 from collections import Counter, defaultdict
@@ -16,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
-from partwright.audit.copartition import Example, Meeting, Side, add_placed, meet
-from partwright.audit.readings import same_keys
-from partwright.audit.reasons import who
-from partwright.observed import Observed
-from partwright.placement import Placer
+from partwright.audit.check import Placer
+from partwright.audit.copartition import KeyApart, Meeting, Side, add_placed, meet
+from partwright.audit.copartition_reasons import who
+from partwright.audit.encodings import same_keys
+from partwright.audit.key_sums import Observed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,9 +30,7 @@ Records = list[tuple["bytes | None", int]]
 
 
 @pytest.fixture
-def draw() -> random.Random:
-    seed = int(os.environ.get("PARTWRIGHT_SEED") or secrets.randbits(32))
-    print(f"PARTWRIGHT_SEED={seed}")  # noqa: T201 - pytest shows it where the test fails
+def draw(seed: int) -> random.Random:
     return random.Random(seed)
 
 
@@ -500,7 +496,7 @@ def test_what_is_placed_meets_where_its_clients_agree() -> None:
 def test_a_key_that_its_client_puts_anywhere_meets_nobody() -> None:
     found = meet(placed(["", "user-1"], 12, "librdkafka"), placed(["", "user-1"], 12, "librdkafka"))
     assert (found.ok, found.keys_shared, found.keys_meeting, kinds(found)) == (False, 2, 1, ["no-rule"])
-    assert found.examples == (Example("(empty)", (), ()),)
+    assert found.examples == (KeyApart("(empty)", (), ()),)
     assert "the client does not go by their keys, as librdkafka by an empty one" in found.reasons[0].sentence
 
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright import observed
+from partwright.audit import key_sums
+from partwright.audit.key_sums import Observed
 from partwright.audit.resize import Resize
 from partwright.cli import main
-from partwright.observed import Observed
 
 CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]
 
@@ -90,7 +90,7 @@ def test_twice_as_many_move_one_half_and_no_one_moves_back() -> None:
 
 
 def test_rows_are_exact_where_keys_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observed, "_PENDING", 0)
+    monkeypatch.setattr(key_sums, "_PENDING", 0)
     draw = random.Random(20261121)
     keys = pa.array([f"user-{row}" for row in range(20_000)] + ["user-1", "user-2"] * 4_000)
     sizes = pa.array([draw.randrange(100) for _ in range(len(keys))])

@@ -8,7 +8,7 @@ import random
 import pytest
 
 import partwright as pw
-from partwright.skew import Skew
+from partwright.audit.skew import Skew
 
 
 def test_shares() -> None:

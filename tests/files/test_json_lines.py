@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import partwright as pw
-from partwright.files import Wanted, lines
+from partwright.errors import PartwrightError
+from partwright.files import Wanted, held_back, json_lines, lines
 from partwright.files.json_lines import JsonRecords, _may_have
 
 if TYPE_CHECKING:
@@ -22,11 +23,23 @@ if TYPE_CHECKING:
     Command = Callable[..., tuple[int, bytes, str]]
 
 
-def placed(data: bytes, key: str = "k", name: str = "partition") -> bytes:
-    """The file with the partitions of 12."""
-    out = io.BytesIO()
-    with JsonRecords("x.jsonl", io.BytesIO(data), len(data)) as records:
-        records.extend(Wanted(key, pa.string()), name, lambda keys: pw.partition_for_key(keys, 12), out)
+def placed(
+    data: bytes,
+    name: str = "partition",
+    *,
+    sink: io.BytesIO | None = None,
+    size: int | None = -1,
+    seen: Callable[[], object] = lambda: None,
+) -> bytes:
+    """The file with the partitions of 12; `seen` is called as each block's are computed."""
+    out = io.BytesIO() if sink is None else sink
+
+    def computed(keys: pa.Array) -> pa.Array:
+        seen()
+        return pw.partition_for_key(keys, 12)
+
+    with JsonRecords("x.jsonl", io.BytesIO(data), len(data) if size == -1 else size) as records:
+        records.extend(Wanted("k", pa.string()), name, computed, out)
     return out.getvalue()
 
 
@@ -79,28 +92,73 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 OBJECTS = st.dictionaries(st.text("kjé\\/", max_size=2).filter(lambda name: name != "k"), VALUES, max_size=3)
 
 
-@settings(max_examples=100, deadline=None)
+# An object may lack the key, and in some files all do.
+ABSENT = object()
+
+
+@settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.tuples(OBJECTS, st.none() | st.text(st.characters(codec="utf-8"), max_size=5)), min_size=1),
+    st.lists(
+        st.tuples(OBJECTS, st.just(ABSENT) | st.none() | st.text(st.characters(codec="utf-8"), max_size=5)),
+        min_size=1,
+    ),
     st.booleans(),
     st.sampled_from([",", ", "]),
     st.sampled_from([16, 8 << 20]),
+    st.sampled_from([16, 8 << 20]),
 )
 def test_any_object_survives(
-    rows: list[tuple[dict[str, Any], str | None]], ascii_: bool, comma: str, block: int
+    rows: list[tuple[dict[str, Any], Any]], ascii_: bool, comma: str, block: int, in_memory: int
 ) -> None:
-    objects = [{**others, "k": key} for others, key in rows]
+    objects = [others if key is ABSENT else {**others, "k": key} for others, key in rows]
     texts = [json.dumps(one, ensure_ascii=ascii_, separators=(comma, ":")) for one in objects]
     data = ("\n".join(texts) + "\n").encode()
+    keys = [None if key is ABSENT else key for _, key in rows]
+    sink = io.BytesIO()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lines, "_BLOCK", block)
-        out = placed(data).decode()
-    expected = pw.partition_for_key([key for _, key in rows], 12).to_pylist()
+        patched.setattr(held_back, "_IN_MEMORY", in_memory)
+        if all(key is ABSENT for _, key in rows):
+            with pytest.raises(PartwrightError, match=r"^there is no member 'k' in 'x\.jsonl'"):
+                placed(data, sink=sink)
+            assert sink.getvalue() == b""
+            return
+        out = placed(data, sink=sink).decode()
+    expected = pw.partition_for_key(keys, 12).to_pylist()
     found = out.split("\n")
     assert found.pop() == ""
     for text, line, partition in zip(texts, found, expected, strict=True):
-        assert line == f'{text[:-1]},"partition":{json.dumps(partition)}}}'
+        before = text[:-1] if text == "{}" else f"{text[:-1]},"
+        assert line == f'{before}"partition":{json.dumps(partition)}}}'
         assert json.loads(line)["partition"] == partition
+
+
+@pytest.mark.parametrize("in_memory", [100, 8 << 20])
+def test_rows_wait_for_the_first_that_has_the_key(in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On disk as in memory; what comes after it waits no more."""
+    monkeypatch.setattr(lines, "_BLOCK", 100)
+    monkeypatch.setattr(held_back, "_IN_MEMORY", in_memory)
+    without, with_key = b'{"j":1}\n' * 1000, b'{"k":"a"}\n' * 1000
+    wanted = b'{"j":1,"partition":null}\n' * 1000 + (A + b"\n") * 1000
+    sink, written = io.BytesIO(), []
+    assert placed(without + with_key, sink=sink, seen=lambda: written.append(sink.tell())) == wanted
+    # Blocks have about 12 rows; what was written before each.
+    assert written[:75] == [0] * 75
+    assert written[-50:] == sorted(set(written[-50:]))
+
+
+def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", 1000)
+    monkeypatch.setattr(json_lines, "_MOST_WAITING", 1 << 20)
+    data = b'{"j":1}\n' * 100_000
+    sink = io.BytesIO()
+    with pytest.raises(PartwrightError, match=r"^no object in the first 1 MiB of 'x.jsonl' has a member 'k'"):
+        placed(data + b'{"k":"a"}\n', sink=sink, size=None)
+    assert sink.getvalue() == b""
+    # A file's own size is its bound.
+    assert placed(data + b'{"k":"a"}\n').endswith(A + b"\n")
+    # What waits no more is not counted.
+    assert placed(b'{"k":"a"}\n' + data, size=None).startswith(A + b"\n")
 
 
 @pytest.mark.parametrize(
@@ -144,6 +202,43 @@ def test_what_is_no_json_lines_is_one_sentence(data: bytes, sentence: str, comma
     assert sentence in err
     assert err.count("\n") == 1
     assert [path.name for path in Path().iterdir()] == ["x.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "place x.jsonl --key usr -n 12",
+        "place x.jsonl --key usr -n 12 --out y.jsonl",
+        "check x.jsonl --key usr -n 12",
+        "check x.jsonl --key user --partition usr -n 12 --json",
+        "check x.jsonl --key usr -n 12 --report y.html",
+        "fingerprint x.jsonl --key usr --partition n --json",
+        "resize x.jsonl --key usr --from 12 --to 24 --plan",
+        "copartition x.jsonl x.jsonl --key usr -n 12",
+        "copartition x.jsonl x.jsonl --key user --key-b usr -n 12 --json",
+        "batch x.jsonl --key usr -n 12 --time n --value user",
+    ],
+)
+def test_a_key_that_no_object_has_gives_no_half_answer(
+    words: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many blocks, which are read one after another; the last tells."""
+    monkeypatch.setattr(lines, "_BLOCK", 1000)
+    monkeypatch.setattr(held_back, "_IN_MEMORY", 1000)
+    Path("x.jsonl").write_text('{"user":"a","n":1}\n' * 5000, encoding="utf-8")
+    code, out, err = command(*words.split())
+    assert (code, out) == (2, b"")
+    assert "there is no member 'usr' in 'x.jsonl': did you mean 'user'? It has user, n" in err
+    assert err.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["x.jsonl"]
+
+
+def test_a_pipe_gets_nothing_either(process: Callable[..., Any]) -> None:
+    done = process("place", "-", "--key", "usr", "-n", 12, stdin=b'{"user":"a"}\n' * 300_000)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert (
+        done.stderr == b"partwright: there is no member 'usr' in 'stdin': did you mean 'user'? It has user\n"
+    )
 
 
 @pytest.mark.parametrize(

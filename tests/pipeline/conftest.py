@@ -1,4 +1,4 @@
-"""One Spark session and one embedded Kafka for all tests of the main job."""
+"""What the main job writes to and keeps its notes in, and how a test runs it."""
 
 from __future__ import annotations
 
@@ -44,26 +44,8 @@ class Silent:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from partwright import spark as pws
-
-    session = pws.session(
-        "tests of the main job",
-        "local[2]",
-        kafka=True,
-        configs={"spark.sql.shuffle.partitions": "4"},
-        log_file=tmp_path_factory.mktemp("spark") / "spark.log",
-    )
-    yield session
-    session.stop()
-
-
-@pytest.fixture(scope="session")
-def kafka() -> Iterator[EmbeddedKafka]:
-    from partwright.kafka import EmbeddedKafka
-
-    with EmbeddedKafka() as running:
-        yield running
+def kafka(broker: EmbeddedKafka) -> EmbeddedKafka:
+    return broker
 
 
 @pytest.fixture(autouse=True)
@@ -75,9 +57,9 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def go(spark: SparkSession) -> Callable[..., Report]:
     """Runs the main job in the tests' session."""
     from partwright.pipeline.run import run
-    from partwright.pipeline.settings import Settings
+    from partwright.pipeline.settings import RunSettings
 
     def once(**settings: object) -> Report:
-        return run(Settings(**settings), Silent(), spark)  # type: ignore[arg-type]
+        return run(RunSettings(**settings), Silent(), spark)  # type: ignore[arg-type]
 
     return once

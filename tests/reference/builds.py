@@ -5,6 +5,7 @@ What a build function returns is a command; the name of one of the runtime's pro
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 REFERENCE = Path(__file__).resolve().parent
 OLDEST_JDK = 17
@@ -23,6 +24,10 @@ SHOWN_LINES = 20
 FETCH_PATIENCE_S = 200
 """A build that downloads ends far sooner; where a registry's connection stalls, npm and its like wait for ever."""
 FETCHES = 2
+SHARED: Path | None = None
+"""Where tests keep what they build, each once for all processes: Maven and its like take seconds each time."""
+_BUILT: dict[tuple[Path, str], Path] = {}
+"""Where this process has built what, by the sources' folder and the build's name."""
 
 
 class CannotAskError(Exception):
@@ -34,7 +39,7 @@ class NoAnswerError(CannotAskError):
 
 
 def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java") -> list[str]:
-    """Compiles a project's Maven programs into the folder, with the jars that they need beside them.
+    """Compiles a project's Maven programs into the folder, with the jars that they need next to them.
 
     `kafka` is one of the POM's profiles: an older Kafka, and the programs over that. The project is that of `java/`;
     the benches have one of their own.
@@ -48,11 +53,11 @@ def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java"
     found = re.search(r"javac (\d+)", version)
     if found is None or int(found[1]) < OLDEST_JDK:
         raise CannotAskError(f"Kafka's Java client needs JDK {OLDEST_JDK} or later; found {version}.")
-    pom = project / "pom.xml"
-    target = folder / f"java{kafka}"
-    profile = ["-P", kafka] if kafka else []
-    quiet = ["-q", "-B", "-Dstyle.color=never"]
-    fetch([mvn, *quiet, *profile, "-f", str(pom), f"-Dpartwright.target={target}", "process-classes"])
+    words = [mvn, "-q", "-B", "-Dstyle.color=never", *(["-P", kafka] if kafka else [])]
+    words += ["-f", str(project / "pom.xml"), "process-classes"]
+    target = _once(
+        folder, f"java{kafka}", project, lambda target: fetch([*words, f"-Dpartwright.target={target}"])
+    )
     classpath = os.pathsep.join([str(target / "classes"), str(target / "lib" / "*")])
     return [java, "-cp", classpath]
 
@@ -67,10 +72,11 @@ def build_go(folder: Path) -> list[str]:
         raise CannotAskError(
             f"The Go clients are built with Go: install Go {oldest and oldest[1]} or later (go)."
         )
-    program = folder / "go" / "answers"
-    sources = ["-C", str(REFERENCE / "go"), "build", "-mod=readonly", "-buildvcs=false"]
-    fetch([go, *sources, "-o", str(program), "."])
-    return [str(program)]
+    words = [go, "-C", str(REFERENCE / "go"), "build", "-mod=readonly", "-buildvcs=false"]
+    target = _once(
+        folder, "go", REFERENCE / "go", lambda target: fetch([*words, "-o", str(target / "answers"), "."])
+    )
+    return [str(target / "answers")]
 
 
 def build_node(folder: Path) -> list[str]:
@@ -82,24 +88,31 @@ def build_node(folder: Path) -> list[str]:
     found = re.match(r"v(\d+)\.", version)
     if found is None or int(found[1]) < OLDEST_NODE:
         raise CannotAskError(f"kafkajs is asked with Node {OLDEST_NODE} or later; found {version}.")
-    target = folder / "node"
-    target.mkdir()
-    for name in ["package.json", "package-lock.json", "answers.js", "write.js"]:
-        shutil.copyfile(REFERENCE / "node" / name, target / name)
-    quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-    fetch([npm, "ci", "--prefix", str(target), *quiet])
-    return [node, str(target / "answers.js")]
+
+    def install(target: Path) -> None:
+        target.mkdir()
+        for name in ["package.json", "package-lock.json", "answers.js", "write.js"]:
+            shutil.copyfile(REFERENCE / "node" / name, target / name)
+        quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+        fetch([npm, "ci", "--prefix", str(target), *quiet])
+
+    return [node, str(_once(folder, "node", REFERENCE / "node", install) / "answers.js")]
 
 
 def build_python(folder: Path) -> list[str]:
     """Installs what `python/` locks into an environment of its own."""
-    target = folder / "python"
-    python = target / ("Scripts" if os.name == "nt" else "bin") / "python"
-    run([sys.executable, "-m", "venv", str(target)])
-    requirements = REFERENCE / "python" / "requirements.txt"
-    locked = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(requirements)]
-    fetch([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked])
-    return [str(python), str(REFERENCE / "python" / "answers.py")]
+    python = Path("Scripts" if os.name == "nt" else "bin") / "python"
+
+    def install(target: Path) -> None:
+        run([sys.executable, "-m", "venv", str(target)])
+        requirements = REFERENCE / "python" / "requirements.txt"
+        locked = ["--require-hashes", "--only-binary", ":all:", "--requirement", str(requirements)]
+        fetch(
+            [str(target / python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked]
+        )
+
+    target = _once(folder, "python", REFERENCE / "python", install)
+    return [str(target / python), str(REFERENCE / "python" / "answers.py")]
 
 
 def run(command: Sequence[str], asked: str = "", patience_s: float | None = None) -> str:
@@ -128,6 +141,36 @@ def fetch(command: Sequence[str]) -> None:
                 raise CannotAskError(f"{' '.join(command)}: {stalled}, {FETCHES} times over") from stalled
         else:
             return
+
+
+def _once(folder: Path, name: str, sources: Path, build: Callable[[Path], None]) -> Path:
+    """Where `build` has built these sources: before, or now, in `folder` or among what is shared."""
+    built = _BUILT.get((sources, name))
+    if built is None or not built.is_dir():
+        built = folder / name if SHARED is None else _shared(SHARED, name, sources, build)
+        if SHARED is None:
+            build(built)
+        _BUILT[sources, name] = built
+    return built
+
+
+def _shared(folder: Path, name: str, sources: Path, build: Callable[[Path], None]) -> Path:
+    """The same among what is shared, where another process may want it now; what older sources gave is removed."""
+    from filelock import FileLock
+
+    digest = hashlib.sha256(f"{sys.version}\n{sources}".encode())
+    for path in sorted(each for each in sources.rglob("*") if each.is_file()):
+        digest.update(f"\n{path.relative_to(sources)}\n".encode() + path.read_bytes())
+    target = folder / f"{name}-{digest.hexdigest()[:16]}"
+    done = target / "built"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f"{name}.lock"):
+        if not done.exists():
+            for old in folder.glob(f"{name}-{'?' * 16}"):
+                shutil.rmtree(old)
+            build(target)
+            done.touch()
+    return target
 
 
 def _java_tool(name: str) -> str | None:

@@ -21,7 +21,7 @@ class ClassicStory(Script):
             "group.initial.rebalance.delay.ms": self._one(0, 0, 1, 100, 3000, 3000)
         }
         if self._happens(0.2):
-            self.config["group.max.size"] = self._one(1, 2, 3)
+            self.config["group.max.size"] = self._one(1, 2, 3, 3, 5)
         if self._happens(0.1):
             self.config |= {"group.min.session.timeout.ms": 10_000, "group.max.session.timeout.ms": 30_000}
         self.asks_again = self._happens(0.8)

@@ -65,6 +65,10 @@ class Classic:
         """Time alone passes."""
         return self.after(ms)._ask("wait")
 
+    def move(self) -> Classic:
+        """Another broker takes the group over."""
+        return self._ask("move")
+
     def _ask(self, request: str, **what: Any) -> Classic:
         self.question["requests"].append({"at_ms": self.at_ms, "request": request, **what})
         return self
@@ -84,6 +88,11 @@ def scripts() -> Iterator[dict[str, Any]]:
         _votes(),
         _no_time_to_rejoin(),
         _nobody_and_nothing(),
+        _a_list_that_was_longer(),
+        _an_assignor_that_nobody_has_any_more(),
+        _too_many_members_are_loaded(),
+        _moves_at_any_moment(),
+        _nothing_to_read(),
     ):
         yield script.question
 
@@ -222,3 +231,79 @@ def _nobody_and_nothing() -> Classic:
         script.join("a", instance_id="i").heartbeat("a", generation=0, instance_id="i")
         script.join("z", known=False, session_timeout_ms=5999).join("z", known=False).wait(50_000)
     return script
+
+
+def _a_list_that_was_longer() -> Classic:
+    """The log has of each member what it says to the chosen assignor: the same list is another one after a move."""
+    script = Classic("a list that was longer", **{"group.initial.rebalance.delay.ms": 0})
+    both: dict[str, Any] = {"protocols": [["range", "v0"], ["cooperative-sticky", "v0"]]}
+    script.enter("a", **both).sync("a", {"a": "t0 t1"}).after(100).enter("b", **both).join("a", **both)
+    script.sync("a", {"a": "t0", "b": "t1"}).sync("b").after(1000).join("b", **both).move().after(1)
+    script.heartbeat("a").heartbeat("b").join("b").after(100).join("b", **both).after(3000).heartbeat("a")
+    return (
+        script.join("a", **both)
+        .sync("a", {"a": "t0", "b": "t1"})
+        .sync("b")
+        .join("b", **both)
+        .move()
+        .wait(45_000)
+    )
+
+
+def _an_assignor_that_nobody_has_any_more() -> Classic:
+    """Members that could have gone on with `range` can no more, as their new coordinator has not heard of it."""
+    script = Classic("an assignor that nobody has any more", **{"group.initial.rebalance.delay.ms": 0})
+    chosen: dict[str, Any] = {"protocol": "cooperative-sticky"}
+    script.enter("a", protocols=COOPERATIVE).sync("a", {"a": "t0 t1"}, **chosen).after(100).move().after(10)
+    script.enter("b").join("a", protocols=COOPERATIVE).enter("b")
+    return (
+        script.sync("a", {"a": "t0 t1"}, **chosen).enter("b").join("a", protocols=COOPERATIVE).wait(300_000)
+    )
+
+
+def _too_many_members_are_loaded() -> Classic:
+    """Static members who stay away are kept: a coordinator that loads more than it takes begins a rebalance."""
+    script = Classic(
+        "too many members are loaded", **{"group.initial.rebalance.delay.ms": 100, "group.max.size": 3}
+    )
+    quick: dict[str, Any] = {"rebalance_timeout_ms": 10_000}
+    read = {"a": "t0", "b": "t1", "c": "t2", "d": "t3"}
+    for name in ("a", "b", "c"):
+        script.join(name, known=False, instance_id=f"i-{name}", **quick)
+    script.after(1000)
+    for name in ("b", "c", "a"):
+        script.sync(name, read, instance_id=f"i-{name}")
+    # Whoever leads joins again: while others are waited for, one more comes, and the last one stays away.
+    script.join("a", instance_id="i-a", **quick).enter("d", **quick).join("b", instance_id="i-b", **quick)
+    script.wait(10_000)
+    for name in ("a", "b", "d"):
+        script.sync(name, read, instance_id=None if name == "d" else f"i-{name}")
+    script.after(100).move().heartbeat("d").heartbeat("c", instance_id="i-c").after(100)
+    script.join("d", **quick).join("a", instance_id="i-a", **quick).join("b", instance_id="i-b", **quick)
+    return script.join("c", instance_id="i-c", **quick).wait(10_000).wait(60_000)
+
+
+def _moves_at_any_moment() -> Classic:
+    """Requests that wait are answered, ids that were given are forgotten, and a new id of a static member is, too."""
+    script = Classic("moves at any moment", **{"group.initial.rebalance.delay.ms": 100})
+    static = {"instance_id": "i"}
+    script.move().join("a", known=False).move().join("a").enter("a").move().heartbeat("a", generation=0)
+    script.enter("a").join("b", known=False, **static).after(1000).sync("b", **static).move()
+    script.sync("a", {"a": "t0"}).enter("a").join("b", known=False, **static).after(1000)
+    both = {"a": "t0", "b": "t1"}
+    script.sync("b", both, **static).sync("a", both).move().heartbeat("a").heartbeat("b", **static)
+    script.after(10).join("c", known=False).join("a").move().after(10).join("c").heartbeat("a").heartbeat(
+        "b", **static
+    )
+    # What it is called now is written at once while the group is stable, and else only with the next assignment.
+    script.join("b", known=False, **static).move().heartbeat("b", **static).enter("c")
+    script.join("b", known=False, **static).move().heartbeat("b", **static).join("b", **static)
+    script.join("b", known=False, **static).sync("b", **static).heartbeat("a").commit("a").leave("a")
+    return script.move().wait(44_999).wait(1).wait(300_000).move().join("a").enter("a")
+
+
+def _nothing_to_read() -> Classic:
+    """Who is assigned nothing is sent no bytes, as is whoever no leader has said a word about."""
+    script = Classic("nothing to read", **{"group.initial.rebalance.delay.ms": 0})
+    script.enter("a").sync("a", {"a": ""}).sync("a").enter("b").join("a").sync("b").sync("a")
+    return script.sync("b").move().sync("b").sync("a", generation=0).sync("b", {"b": "t0"})

@@ -6,16 +6,23 @@ from typing import Any
 
 from group_questions import Script
 
+TOPICS = ["orders", "payments", "clicks", "users", "events", "logs", "metrics", "alerts", "carts", "views"]
+
 
 class ConsumerStory(Script):
     """A script of the consumer protocol."""
 
     kind = "consumer"
+    chooses_ids = True
 
     def __init__(self, seed: str) -> None:
         """Draws topics and timeouts."""
         super().__init__(seed)
-        self.topics = {name: self.random.randint(1, 6) for name in self._one("t", "tu", "tu", "tuv")}
+        # Ids of many topics share bins of Java's maps, and so do the numbers of many partitions.
+        self.many, most = self._one(([], 6), ([], 6), ([], 40), (TOPICS, 6))
+        self.many = self.random.sample(self.many, self.random.randint(2, 8)) if self.many else []
+        names = self.many or self._one("t", "tu", "tu", "tuv")
+        self.topics = {name: self.random.randint(1, most) for name in names}
         self.counts = dict(self.topics)
         self.config: dict[str, Any] = {
             "group.consumer.session.timeout.ms": self._one(1000, 10_000, 45_000, 45_000),
@@ -26,7 +33,7 @@ class ConsumerStory(Script):
         if interval is not None:
             self.config["group.consumer.assignment.interval.ms"] = interval
         if self._happens(0.1):
-            self.config["group.consumer.max.size"] = self._one(1, 2)
+            self.config["group.consumer.max.size"] = self._one(1, 2, 3, 5)
         self.rebalance_ms = self._one(1000, 5000, 300_000)
         alike = self._happens(0.6)
         common = self._subscription()
@@ -55,6 +62,8 @@ class ConsumerStory(Script):
         getattr(self, f"_{scene}")()
 
     def _subscription(self) -> list[str]:
+        if self.many:
+            return self.random.sample(self.many, self.random.randint(1, len(self.many)))
         return self._one(["t"], ["t"], ["t", "u"], ["u", "t"], ["u"], ["t", "u", "v"], [])
 
     def _beat(self, name: str, **other: Any) -> None:
@@ -153,7 +162,8 @@ class ConsumerStory(Script):
 
     def _topics(self) -> None:
         """Topics grow, are made and are deleted; one that comes back has no fewer partitions."""
-        for name in self._one("t", "u", "tu", "v"):
+        among = [self.many[place : place + 2] for place in range(len(self.many))] or ["t", "u", "tu", "v"]
+        for name in self._one(*among):
             if name in self.topics and self._happens(0.4):
                 del self.topics[name]
             else:

@@ -72,6 +72,10 @@ class Consumer:
         """Time alone passes."""
         return self.after(ms)._ask("wait")
 
+    def move(self) -> Consumer:
+        """Another broker takes the group over."""
+        return self._ask("move")
+
     def _ask(self, request: str, **what: Any) -> Consumer:
         self.question["requests"].append({"at_ms": self.at_ms, "request": request, **what})
         return self
@@ -90,6 +94,10 @@ def scripts() -> Iterator[dict[str, Any]]:
         _topics_change(),
         _subscriptions_and_assignors_change(),
         _a_tie_of_assignors(),
+        _ids_of_one_bin(),
+        _a_coordinator_that_moves(),
+        _partitions_of_one_bin(),
+        _topics_of_one_bin(),
     ):
         yield script.question
 
@@ -200,3 +208,61 @@ def _a_tie_of_assignors() -> Consumer:
         .after(5000)
         .done("a", "b", "c")
     )
+
+
+def _ids_of_one_bin() -> Consumer:
+    """Of members that share a bin of the coordinator's map, an assignor is given the last one first."""
+    script = Consumer("ids of one bin", {"t": 2, "u": 6})
+    members = ("m9-9f8", "m5-c5b", "m10-487", "m11-5b3")
+    for member in members:
+        script.join(member, "t", "u")
+    for _ in range(3):
+        script.after(1000).done(*members)
+    script.leave("m5-c5b").join("m5-c5b", "t", "u").done(*members).done(*members).move().done(*members)
+    return (
+        script.leave("m11-5b3")
+        .join("m12-0", "t", "u")
+        .done(*members[:3], "m12-0")
+        .done(*members[:3], "m12-0")
+    )
+
+
+def _a_coordinator_that_moves() -> Consumer:
+    """Everything is written; sessions, and the time to give up partitions, begin anew."""
+    script = Consumer("a coordinator that moves", {"t": 4}, **{INTERVAL: 0})
+    static = {"instance_id": "i"}
+    script.move().commit("", -1, t=[0]).move().commit("a", 1, t=[0]).join(
+        "a", "t", rebalance_timeout_ms=10_000
+    ).move().done("a")
+    script.join("b", "t", **static).after(9000).beat("a").after(9000).move().beat(
+        "a", owned={"t": [0, 1, 2, 3]}
+    )
+    script.after(9999).beat("b", **static).move().wait(9999).wait(1).beat("a").done("b").after(1000)
+    script.leave("b", epoch=-2, **static).move().after(44_999).join("c", "t", **static).move().beat(
+        "b", **static
+    )
+    return script.done("c").join("d", "t", assignor="range").move().done("d", "c", "d", "c").wait(45_000)
+
+
+def _partitions_of_one_bin() -> Consumer:
+    """A set of fewer bins than partitions is walked in the order in which these came, and its end is given up."""
+    script = Consumer("partitions of one bin", {"t": 40}, **{INTERVAL: 0})
+    for member in ("a", "b", "c", "d", "e", "f"):
+        script.join(member, "t")
+    for member in ("b", "c", "d"):
+        script.leave(member)
+    for member in ("b", "c", "d"):
+        script.join(member, "t")
+    return script.move().join("g", "t").done("a", "e", "g")
+
+
+def _topics_of_one_bin() -> Consumer:
+    """What a member gives up of topics that share a bin depends on how it came to them, by `range` or by `uniform`."""
+    topics = {"alerts": 3, "logs": 4, "metrics": 6, "payments": 3, "orders": 5}
+    script = Consumer("topics of one bin", topics, **{INTERVAL: 0})
+    for assignor in ("uniform", "range", "uniform"):
+        for member in ("a", "b", "c", "d"):
+            script.join(member, *topics, assignor=assignor)
+        script.beat("a", topics=["metrics", "alerts"]).move().beat("a", topics=list(topics)[::-1])
+        script.leave("b").leave("c").join("c", "logs", "metrics").leave("c")
+    return script

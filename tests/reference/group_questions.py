@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-NAMES = ("a", "b", "c", "d", "e", "f")
+NAMES = tuple("abcdefghijklmn")
 GAPS_MS = (0, 0, 0, 0, 1, 3, 10, 100, 500)
 
 
@@ -17,6 +17,8 @@ class Script:
     """One random script; `question` writes it down."""
 
     kind = ""
+    chooses_ids = False
+    """Whether a member's name is its id, on whose hash code the orders of Java's maps hang."""
 
     def __init__(self, seed: str) -> None:
         """Draws who is there; `seed` names the script."""
@@ -26,7 +28,9 @@ class Script:
         self.requests: list[dict[str, Any]] = []
         self.heard: dict[str, int] = {}
         """When members that are likely to be in the group last said something."""
-        self.names = NAMES[: self._one(1, 2, 2, 3, 3, 3, 4, 6)]
+        self.names = tuple(self._ids(NAMES[: self._one(1, 2, 2, 3, 3, 3, 4, 4, 6, 6, 6, 14)]))
+        self.moves = self._one(0, 0, 0.02, 0.1)
+        """How likely the coordinator moves after a request: at any moment, as brokers do."""
         # Two names of one instance follow each other where they are drawn alike.
         self.instances = {
             name: self._one("i", "j", f"i-{name}") for name in self.names if self._happens(0.35)
@@ -58,6 +62,19 @@ class Script:
         if what.get("member") in self.heard:
             self.heard[what["member"]] = self.at_ms
         self.requests.append({"at_ms": self.at_ms, "request": request, **what})
+        if request != "move" and self._happens(self.moves):
+            self._ask("move")
+
+    def _ids(self, names: tuple[str, ...]) -> list[str]:
+        """Names as they are, with letters behind them that no two have, or all of one hash code."""
+        drawn = self._one("letters", "letters", "letters", "short", "one hash code")
+        if not self.chooses_ids or drawn == "short":
+            return list(names)
+        if drawn == "letters":
+            return [f"{name}-{self.random.getrandbits(32):08x}" for name in names]
+        same = "".join(self._one("Aa", "BB") for _ in range(3))
+        numbers = self.random.sample(range(16), len(names))
+        return [same + "".join(("Aa", "BB")[number >> bit & 1] for bit in range(4)) for number in numbers]
 
     def _one(self, *among: Any) -> Any:
         return self.random.choice(among)

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from partwright import colours
+from partwright.report import colours
 
 # Machado, Oliveira and Fernandes (2009), of the whole deficiency, over linear RGB.
 EYES = {

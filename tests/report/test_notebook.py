@@ -21,10 +21,10 @@ def answers() -> list[Any]:
     import pyarrow as pa
 
     from partwright.audit import Resize, fingerprint
-    from partwright.placement import Placement
+    from partwright.audit.check import Check
 
     keys = pa.array([HOSTILE, *(f"k{place}" for place in range(100))])
-    checked, plan = Placement(3), Resize(3, 4)
+    checked, plan = Check(3), Resize(3, 4)
     checked.add(keys)
     plan.add(keys)
     records = {"time": list(range(50)), "size": [100] * 50}
@@ -54,7 +54,7 @@ def test_an_answer_shows_itself(place: int) -> None:
 def test_without_the_extra_a_notebook_shows_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "partwright.report.writing.find_spec", lambda name: None if name == "vl_convert" else find(name)
+        "partwright.report.html_page.find_spec", lambda name: None if name == "vl_convert" else find(name)
     )
     assert pw.assign({"t": 3}, {"c1": ["t"]})._repr_html_() is None
 

@@ -12,7 +12,7 @@ import pytest
 import partwright as pw
 from partwright import report
 from partwright.report.figure import Column, Document, Figure, Verdict
-from partwright.report.writing import MOST_BYTES, html
+from partwright.report.html_page import MOST_BYTES, html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,10 +130,10 @@ def test_each_kind_of_answer_has_a_page(tmp_path: Path) -> None:
     import pyarrow as pa
 
     from partwright.audit import Resize, fingerprint
-    from partwright.placement import Placement
+    from partwright.audit.check import Check
 
     keys = pa.array([f"k{place}" for place in range(100)])
-    checked, plan = Placement(3), Resize(3, 4)
+    checked, plan = Check(3), Resize(3, 4)
     checked.add(keys)
     plan.add(keys)
     records = {"time": list(range(50)), "size": [100] * 50}
@@ -154,7 +154,58 @@ def test_each_kind_of_answer_has_a_page(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 
 
-@pytest.mark.parametrize("answer", [None, 7, {"a": 1}, [1]])
-def test_what_is_no_answer_is_refused(answer: Any) -> None:
-    with pytest.raises(pw.PartwrightError, match="there is no report of a"):
-        report.page(answer)
+@pytest.mark.parametrize(("client", "state"), [("java", "holds"), ("librdkafka", "fails")])
+def test_two_tables_have_a_page_of_whether_they_meet(client: str, state: str) -> None:
+    import pyarrow as pa
+
+    from partwright.audit.check import Placer
+    from partwright.audit.copartition import Side, add_placed, meet
+    from partwright.audit.key_sums import Observed
+    from partwright.report.figures import copartition
+
+    a, b = Observed(), Observed()
+    add_placed(a, Placer(12), pa.array([f"k{place}" for place in range(100)]))
+    add_placed(b, Placer(12, client), pa.array([f"k{place}" for place in range(10, 130)]))
+    found = meet(Side(a, 12, "java"), Side(b, 12, client))
+    told = copartition.document(found)
+    assert [told.verdicts[0].state, told.answer] == [state, found.to_dict()]
+    keys, *apart = told.figures
+    assert [row["keys"] for row in keys.rows] == [found.keys_meeting, 90 - found.keys_meeting, 10, 30]
+    shown = [row for figure in apart for row in figure.rows]
+    assert [(row["key"], row["a"], row["b"]) for row in shown] == [
+        (each.key, str(each.a[0]), str(each.b[0])) for each in found.examples
+    ]
+    assert bool(shown) is (state == "fails")
+    html5lib.HTMLParser(strict=True).parse(report.page(found))
+
+
+def strangers() -> list[Any]:
+    """What is no answer, or one without a page: replicas on brokers, one key's places, a class of a known name."""
+    from partwright.keys.clients import placements
+
+    namesake = type("Assignment", (), {})()
+    placed = pw.cluster.placement.striped(range(4), 5, 3, seed=1)
+    return [None, 7, {"a": 1}, [1], [], placed, placements("a", 3)[0], placements("a", 3), namesake]
+
+
+@pytest.mark.parametrize("answer", strangers(), ids=lambda answer: type(answer).__name__)
+@pytest.mark.parametrize("command", [None, "check", "assign", "group", "batch", "run", "nothing"])
+def test_what_is_no_answer_is_refused(answer: Any, command: str | None) -> None:
+    known = "Check, Fingerprint, Resize, Meeting, Assignment, Timeline, Simulation, Tuning, Report"
+    said = f"there is no report of a {type(answer).__name__}: there are those of {known}"
+    asked = None if command is None else report.Asked(command)
+    with pytest.raises(pw.PartwrightError, match=f"^{re.escape(said)}$"):
+        report.page(answer, asked=asked)
+
+
+def test_every_class_with_a_page_is_there() -> None:
+    """Classes are named as text, with their modules: each is found, and what is derived from it has the same page."""
+    import importlib
+
+    from partwright.report.topics import _TOPICS, topic_of
+
+    for (module, name), topic in _TOPICS.items():
+        found = getattr(importlib.import_module(module), name)
+        below = type("Below", (found,), {"__slots__": ()})
+        assert topic_of(found.__new__(found), None) == topic_of(below.__new__(below), None) == topic
+        assert importlib.util.find_spec(f"partwright.report.figures.{topic}") is not None

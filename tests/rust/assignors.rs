@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 
-use partwright_core::assignors::{Assignment, Assignor, Given, TopicId, java_order, java_sets};
+use partwright_core::assignors::{Assignment, Assignor, Given};
+use partwright_core::java::uuid::{TopicId, walk_ids};
+use partwright_core::java::{hash_map, strings, topic_partition};
 use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -48,9 +50,34 @@ struct Member {
     topics: Vec<String>,
     owned: Option<Vec<(String, i32)>>,
     generation: Option<i32>,
-    streams: Option<usize>,
+    streams: Option<Streams>,
     instance_id: Option<String>,
     rack: Option<String>,
+}
+
+/// How many threads a member has: for all topics, or by topic.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Streams {
+    All(usize),
+    ByTopic(BTreeMap<String, usize>),
+}
+
+impl Streams {
+    fn threads(&self) -> usize {
+        match self {
+            Self::All(streams) => *streams,
+            Self::ByTopic(streams) => streams.values().copied().max().unwrap_or_default(),
+        }
+    }
+
+    /// Whether a thread subscribes to a topic of its member.
+    fn has(&self, thread: usize, topic: &str) -> bool {
+        match self {
+            Self::All(_) => true,
+            Self::ByTopic(streams) => streams.get(topic).is_some_and(|&streams| thread < streams),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -105,7 +132,7 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
         topics.of(topic);
     }
     let members: Vec<_> = case.members.iter().flat_map(threads).collect();
-    for (id, member) in &members {
+    for (id, member, thread) in &members {
         given.members.push(id);
         given.instance_ids.push(member.instance_id.as_deref());
         given
@@ -113,7 +140,8 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
             .push(member.rack.as_deref().filter(|rack| !rack.is_empty()).map(|rack| racks.of(rack)));
         given.generations.push(member.generation.unwrap_or(-1));
         given.sends.push(member.owned.is_some());
-        given.subscribed.values.extend(member.topics.iter().map(|topic| topics.of(topic)));
+        let reads = |topic: &&String| member.streams.as_ref().is_none_or(|each| each.has(*thread, topic));
+        given.subscribed.values.extend(member.topics.iter().filter(reads).map(|topic| topics.of(topic)));
         given.subscribed.end();
         for (topic, partition) in member.owned.iter().flatten() {
             given.owned.values.push((topics.of(topic), *partition));
@@ -147,11 +175,13 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
         .collect())
 }
 
-/// A member, once for each of its threads.
-fn threads(member: &Member) -> Vec<(String, &Member)> {
-    match member.streams {
-        None => vec![(member.id.clone(), member)],
-        Some(streams) => (0..streams).map(|thread| (format!("{}-{thread}", member.id), member)).collect(),
+/// A member, once for each of its threads, with the thread's number.
+fn threads(member: &Member) -> Vec<(String, &Member, usize)> {
+    match &member.streams {
+        None => vec![(member.id.clone(), member, 0)],
+        Some(streams) => {
+            (0..streams.threads()).map(|thread| (format!("{}-{thread}", member.id), member, thread)).collect()
+        }
     }
 }
 
@@ -210,7 +240,7 @@ fn java_walks_and_sorts_ids_in_these_orders() -> Outcome {
         let found: Vec<i32> = ids.iter().map(|id| id.hash_code()).collect();
         assert_eq!(found, hashes, "{name}");
         let inserted: Vec<u32> = (0..).take(ids.len()).collect();
-        assert_eq!(java_sets::walk_ids(&ids, &inserted), walk, "{name}");
+        assert_eq!(walk_ids(&ids, &inserted), walk, "{name}");
         let mut found = inserted;
         found.sort_by_key(|&place| ids[place as usize]);
         assert_eq!(found, sorted, "{name}");
@@ -225,10 +255,10 @@ fn java_walks_and_sorts_in_these_orders() -> Outcome {
     assert!(orders.len() > 70);
     for Order { name, names, hashes, walk, sorted, .. } in orders {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let found: Vec<i32> = names.iter().map(|name| java_order::hash_code(name)).collect();
+        let found: Vec<i32> = names.iter().map(|name| strings::hash_code(name)).collect();
         assert_eq!(found, hashes, "{name}");
         let mut found: Vec<u32> = (0..).take(names.len()).collect();
-        found.sort_by(|&one, &other| java_order::compare(names[one as usize], names[other as usize]));
+        found.sort_by(|&one, &other| strings::compare(names[one as usize], names[other as usize]));
         assert_eq!(found, sorted, "{name}");
         assert_eq!(walked(&hashes, &sorted), walk, "{name}");
     }
@@ -241,7 +271,7 @@ fn walked(hashes: &[i32], sorted: &[u32]) -> Vec<u32> {
     let mut numbers: Vec<(u32, u32)> = sorted.iter().copied().zip(0..).collect();
     numbers.sort_unstable();
     let inserted: Vec<_> = numbers.into_iter().map(|(_, number)| number).collect();
-    java_order::walk(&hashes, &inserted).into_iter().map(|number| sorted[number as usize]).collect()
+    hash_map::walk(&hashes, &inserted).into_iter().map(|number| sorted[number as usize]).collect()
 }
 
 #[test]
@@ -250,11 +280,11 @@ fn java_walks_partitions_in_these_orders() -> Outcome {
     assert!(orders.len() > 15);
     for PartitionOrder { name, partitions, hashes, walk } in orders {
         let hash = |(topic, number): &(String, i32)| {
-            java_order::partition_hash(java_order::hash_code(topic), *number)
+            topic_partition::partition_hash(strings::hash_code(topic), *number)
         };
         assert_eq!(partitions.iter().map(hash).collect::<Vec<_>>(), hashes, "{name}");
         let inserted: Vec<u32> = (0..).take(hashes.len()).collect();
-        assert_eq!(java_order::walk(&hashes, &inserted), walk, "{name}");
+        assert_eq!(hash_map::walk(&hashes, &inserted), walk, "{name}");
     }
     Ok(())
 }
@@ -276,7 +306,7 @@ fn a_clients_metadata_has_partitions_in_these_orders() -> Outcome {
             let topics: Vec<_> =
                 rounds.iter().zip(&ids).map(|((name, _), ids)| (name.as_str(), ids.as_slice())).collect();
             let wanted: Vec<_> = rounds.iter().map(|(name, _)| order[name].clone()).collect();
-            assert_eq!(java_sets::walk_partitions(&topics), wanted, "{rounds:?}");
+            assert_eq!(topic_partition::walk_partitions(&topics), wanted, "{rounds:?}");
             cases += 1;
         }
         assert_eq!(programs.len(), 1);

@@ -1,9 +1,8 @@
-"""One Spark session for all tests here: classic, or of the server that PARTWRIGHT_TEST_REMOTE names."""
+"""What the tests on Spark have in common: their marks, tables, settings and plans."""
 
 from __future__ import annotations
 
 import io
-import os
 from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,35 +16,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-REMOTE = os.environ.get("PARTWRIGHT_TEST_REMOTE")
+HERE = Path(__file__).parent
+# What is said where PySpark is absent needs none itself.
+WITHOUT_SPARK = HERE / "test_requirements.py"
 
-# Without the extra `spark` there is nothing to test here.
-collect_ignore_glob = [] if find_spec("pyspark") else ["test_*.py"]
+# Without the extra `spark` there is nothing else to test here.
+collect_ignore = [] if find_spec("pyspark") else [*({*HERE.glob("test_*.py")} - {WITHOUT_SPARK})]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if HERE in item.path.parents and item.path != WITHOUT_SPARK:
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.spark)
             # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
-    from partwright import spark as pws
-
-    if REMOTE:
-        session = SparkSession.builder.remote(REMOTE).getOrCreate()
-    else:
-        log = tmp_path_factory.mktemp("spark log") / "spark.log"
-        session = pws.session(master="local[2]", kafka=True, log_file=log)
-    session.conf.set("spark.sql.shuffle.partitions", 4)
-    yield session
-    session.stop()
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ import pytest
 from pyspark.sql import functions as sf
 
 import partwright as pw
-from partwright import audit, observed
+from partwright import audit
 from partwright import spark as pws
+from partwright.audit import key_sums
+from partwright.audit.check import Check
 from partwright.audit.columns import columns, milliseconds
 from partwright.audit.copartition import Side, meet
 from partwright.audit.fingerprint import judge
 from partwright.audit.resize import Resize
-from partwright.placement import Placement
 from partwright.spark import sums
 from partwright.spark.sums import _COALESCED
 
@@ -144,7 +145,7 @@ def test_a_check_is_that_of_columns(client: str, table: Table) -> None:
     given = records()
     for partition in (None, "partition"):
         found = pws.check(table(given), "key", 12, client, partition=partition, max_share=0.2, min_used=1.0)
-        right = Placement(12, client, max_share=0.2, min_used=1.0)
+        right = Check(12, client, max_share=0.2, min_used=1.0)
         right.add(given["key"], None if partition is None else given["partition"])
         ours, theirs = found.to_dict(), right.to_dict()
         examples = ours.pop("examples")
@@ -185,7 +186,7 @@ def test_places_that_are_none_are_misplaced(table: Table) -> None:
     keys = ["a", "b", None, None, None, "a"]
     places = pa.array([4, 12, None, -1, 3, None], pa.int64())
     found = pws.check(table(pa.table({"key": keys, "p": places})), "key", 12, partition="p")
-    right = Placement(12)
+    right = Check(12)
     right.add(pa.array(keys), places)
     ours, theirs = found.to_dict(), right.to_dict()
     assert [len(each.pop("examples")) for each in (ours, theirs)] == [3, 3]
@@ -194,7 +195,7 @@ def test_places_that_are_none_are_misplaced(table: Table) -> None:
 
 
 def side(given: pa.Table, n: int | None = None, client: str | None = None) -> Side:
-    seen = observed.Observed()
+    seen = key_sums.Observed()
     seen.add(*columns(given["key"], given["partition"]))
     return Side(seen, n, client)
 
@@ -226,16 +227,16 @@ def test_two_tables_meet_or_do_not(table: Table) -> None:
 
 def test_of_too_many_keys_the_same_come_to_the_driver(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     given = records(rows=12_000, keys=9000)
-    monkeypatch.setattr(observed, "_MOST", 1000)
+    monkeypatch.setattr(key_sums, "_MOST", 1000)
     ours = pws.fingerprint(table(given), timestamp="timestamp", offset="offset")
-    seen = observed.Observed(most=1000)
+    seen = key_sums.Observed(most=1000)
     seen.add(*columns(given["key"], given["partition"], given["timestamp"], given["offset"]))
     theirs = judge(seen)
     assert ours.is_sampled
     assert ours == theirs
     plan = pws.resize(table(given), "key", 12, 18)
     right = Resize(12, 18)
-    right._seen = observed.Observed(most=1000)
+    right._seen = key_sums.Observed(most=1000)
     right.add(given["key"])
     assert plan.is_estimated
     assert (plan.keys, plan.keys_moved, plan.rows_moved) == (right.keys, right.keys_moved, right.rows_moved)
@@ -353,7 +354,7 @@ def test_a_key_of_as_many_rows_in_several_partitions_is_said_to_be_in_the_first(
     draw.shuffle(pairs)
     keys, places = (pa.array(column) for column in zip(*pairs, strict=True))
     given = pa.table({"key": keys, "partition": places})
-    right = Placement(12)
+    right = Check(12)
     right.add(keys, places)
     wanted = right.to_dict()["heavy_keys"]
     assert {each["partition"] for each in wanted} == {0}

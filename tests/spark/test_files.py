@@ -16,7 +16,7 @@ import pytest
 import partwright as pw
 from partwright import spark as pws
 from partwright.cli import main
-from partwright.java import java_command
+from partwright.kafka.java import java_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable

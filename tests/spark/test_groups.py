@@ -13,7 +13,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.assignment import CLIENT_ASSIGNORS
+from partwright.assignors.names import CLIENT_ASSIGNORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from pyspark.errors import PythonException
 from pyspark.sql import functions as sf
 
 import partwright as pw
-from partwright import quotas
 from partwright import spark as pws
+from partwright.assignors import quotas
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ import pytest
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.jars import jars, jars_folder
+from partwright.kafka.jars import jars, jars_folder
 
 if TYPE_CHECKING:
     from typing import Any
@@ -101,6 +101,92 @@ def test_workers_run_this_interpreter_and_the_terminal_stays_clean(tmp_path: Pat
     assert "on purpose" in log
     assert "UNRESOLVED_COLUMN" in log
     assert [path.name for path in (tmp_path / "a folder, with spaces").iterdir()] == ["a log"]
+
+
+def test_no_command_line_has_a_setting(tmp_path: Path) -> None:
+    """Every user of a machine reads command lines: of Java, of what starts it, and of Spark's workers."""
+    pytest.importorskip("psutil")
+    (tmp_path / "theirs").write_text("spark.from.a.file SECRET\nspark.ssl.keyPassword other")
+    done = run(
+        """
+        import json, os, sys, threading
+        import psutil
+        from partwright import spark as pws
+
+        os.umask(0)
+        seen, ended = set(), threading.Event()
+
+        def watch():
+            while not ended.wait(0.005):
+                for child in psutil.Process().children(recursive=True):
+                    try:
+                        seen.add(" ".join(child.cmdline()))
+                    except psutil.Error:
+                        pass
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        key = " p\\\\ä=s:#!ö SECRET \U0001f600"
+        java = '-XX:+UseSerialGC "-Dkey.password=a b\\\\\\\\c SECRET"'
+        configs = {"spark.ssl.keyPassword": key, "spark.driver.extraJavaOptions": java}
+        with pws.session(master="local[1]", configs=configs, log_file="log") as spark:
+            spark.range(3).count()
+            property = spark._jvm.java.lang.System.getProperty
+            found = {
+                "key": spark.conf.get("spark.ssl.keyPassword") == key,
+                "trimmed by spark-submit": property("spark.ssl.keyPassword") == key.strip(),
+                "java": property("key.password"),
+                "options": spark.conf.get("spark.driver.extraJavaOptions") == java,
+                "theirs": spark.conf.get("spark.theirs"),
+                "from a file": spark.conf.get("spark.from.a.file"),
+            }
+        ended.set()
+        watcher.join()
+        found["log"] = oct(os.stat("log").st_mode & 0o777)
+        found["java was seen"] = any("SparkSubmit" in line for line in seen)
+        found["with a secret"] = [line for line in seen if "SECRET" in line]
+        found["left"] = sorted(os.listdir(os.environ["TMPDIR"]))
+        json.dump(found, sys.stdout)
+        """,
+        tmp_path,
+        TMPDIR=str(tmp_path),
+        PYSPARK_SUBMIT_ARGS=f"--conf spark.theirs=SECRET --properties-file {tmp_path / 'theirs'} pyspark-shell",
+    )
+    found = json.loads(done.stdout)
+    left = found.pop("left")
+    assert not [name for name in left if name.startswith("partwright-")]
+    assert found == {
+        "key": True,
+        "trimmed by spark-submit": True,
+        "java": "a b\\c SECRET",
+        "options": True,
+        "theirs": "SECRET",
+        "from a file": "SECRET",
+        "log": "0o600",
+        "java was seen": True,
+        "with a secret": [],
+    }
+    assert "SECRET" not in (tmp_path / "a folder, with spaces" / "log").read_text()
+
+
+def test_a_session_after_a_killed_java(tmp_path: Path) -> None:
+    done = run(
+        """
+        from pyspark import SparkContext
+        from partwright import spark as pws
+        from partwright.spark import classic
+
+        spark = pws.session(master="local[1]", log_file="log")
+        assert classic.how_java_ended() is None
+        SparkContext._gateway.proc.kill()
+        print(classic.how_java_ended())
+        classic.stop(spark)
+        with pws.session(master="local[1]", log_file="log") as spark:
+            print(spark.range(3).count())
+        """,
+        tmp_path,
+    )
+    assert done.stdout == "was ended by SIGKILL\n3\n"
 
 
 def test_jars_from_a_folder_with_spaces_are_found(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from partwright.audit.answer import Fingerprint
-from partwright.audit.change import Change
 from partwright.audit.copartition import Meeting
 from partwright.audit.fingerprint import fingerprint
+from partwright.audit.fingerprint_answer import Fingerprint
 from partwright.audit.resize import Resize
+from partwright.audit.writer_change import Change
 
 __all__ = ["Change", "Fingerprint", "Meeting", "Resize", "fingerprint"]

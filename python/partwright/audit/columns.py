@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import first_line
+from partwright.audit.check import LONG, whole_numbers
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.literals import TRUE, number
-from partwright.hashing import encode, partition_for_key
-from partwright.placement import LONG, whole_numbers
+from partwright.files.scalars import TRUE, number
+from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -58,10 +59,10 @@ class Columns(NamedTuple):
 
 
 def columns(
-    keys: Any,  # noqa: ANN401 - any Arrow column
-    partitions: Any,  # noqa: ANN401
-    timestamps: Any = None,  # noqa: ANN401
-    offsets: Any = None,  # noqa: ANN401
+    keys: Any,
+    partitions: Any,
+    timestamps: Any = None,
+    offsets: Any = None,
     key_type: str | None = None,
     first_row: int = 0,
 ) -> Columns:
@@ -91,7 +92,7 @@ def columns(
 
 
 def places(
-    partitions: Any,  # noqa: ANN401 - any Arrow column
+    partitions: object,
     first_row: int = 0,
     n: int | None = None,
 ) -> pa.Array:
@@ -112,11 +113,14 @@ def places(
         value = given[row].as_py()
         said = "is in no partition" if value is None else f"is in {value!r}, which is no partition"
         of = "" if n is None else f" of {n}"
-        raise PartwrightError(f"row {first_row + row} {said}{of}: they are whole numbers from 0 to {end - 1}")
+        reason = f"{said}{of}: they are whole numbers from 0 to {end - 1}"
+        raise PartwrightError(
+            f"row {first_row + row} {reason}", row=first_row + row, value=value, reason=reason
+        )
     return found
 
 
-def counts(given: Any, what: str, first_row: int = 0) -> pa.Array:  # noqa: ANN401 - any Arrow column
+def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
     """Offsets or sizes as whole numbers of 64 bits, null where they are not known.
 
     Args:
@@ -139,13 +143,15 @@ def counts(given: Any, what: str, first_row: int = 0) -> pa.Array:  # noqa: ANN4
         wrong = pc.or_(wrong, pc.fill_null(pc.greater(found, number(_LARGEST_SIZE)), TRUE))
         up_to = f"to {_LARGEST_SIZE}"
     for row in pc.indices_nonzero(pc.and_(wrong, pc.is_valid(column)))[:1].to_pylist():
+        value = column[row].as_py()
+        reason = f"has the {what} {value!r}, which is no whole number from 0 {up_to}"
         raise PartwrightError(
-            f"row {first_row + row} has the {what} {column[row].as_py()!r}, which is no whole number from 0 {up_to}"
+            f"row {first_row + row} {reason}", row=first_row + row, field=what, value=value, reason=reason
         )
     return found
 
 
-def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 - an Arrow column
+def milliseconds(column: Any, first_row: int = 0) -> pa.Array:
     """Milliseconds since 1970, as Kafka has them: whole numbers as they are, times and ISO 8601 text converted.
 
     Raises:
@@ -172,12 +178,12 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:  # noqa: ANN401 -
         return pc.coalesce(numbers, _floor(plain), _floor(there))
     except pa.ArrowException as error:
         raise PartwrightError(
-            f"the timestamps from row {first_row} on are no times ({str(error).splitlines()[0]}): they are whole "
+            f"the timestamps from row {first_row} on are no times ({first_line(error)}): they are whole "
             "numbers of milliseconds, or text such as 2026-01-31T12:00:00Z"
         ) from error
 
 
-def _floor(times: Any) -> Any:  # noqa: ANN401 - an Arrow column of timestamps
+def _floor(times: Any) -> Any:
     # Of seconds nothing is cut off, and there may be too many of them.
     is_exact = times.type.unit == "s"
     whole = times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact)
@@ -186,7 +192,7 @@ def _floor(times: Any) -> Any:  # noqa: ANN401 - an Arrow column of timestamps
     return pc.subtract(whole.cast(pa.int64()), is_later.cast(pa.int64()))
 
 
-def _array(values: Any) -> Any:  # noqa: ANN401 - whatever Arrow makes a column of
+def _array(values: object) -> Any:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return in_one(values)
     return in_one(pa.chunked_array(values)) if hasattr(values, "__arrow_c_stream__") else pa.array(values)

@@ -1,7 +1,7 @@
 """Whether two topics or tables meet: whether what has the same key is in the same partition of both, and if not why.
 
->>> from partwright.observed import Observed
->>> from partwright.placement import Placer
+>>> from partwright.audit.key_sums import Observed
+>>> from partwright.audit.check import Placer
 >>> keys = pa.array([b"user-%d" % i for i in range(100)])
 >>> a, b = Observed(), Observed()
 >>> add_placed(a, Placer(12), keys)
@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright.audit.copartition_reasons import HARMLESS, Counts, Reason, Summary, reasons
+from partwright.audit.encodings import same_keys
 from partwright.audit.fingerprint import judge
-from partwright.audit.readings import same_keys
-from partwright.audit.reasons import HARMLESS, Counts, Reason, Summary, reasons
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.literals import number
-from partwright.hashing import encode
-from partwright.shown import shown_key
+from partwright.files.scalars import number
+from partwright.keys.hashing import encode
+from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
-    from partwright.observed import Observed
-    from partwright.placement import Placer
+    from partwright.audit.check import Placer
+    from partwright.audit.key_sums import Observed
 
-__all__ = ["ANYWHERE", "Example", "Meeting", "Side", "add_placed", "meet"]
+__all__ = ["ANYWHERE", "KeyApart", "Meeting", "Side", "add_placed", "meet"]
 
 # Where a key is that its client puts into any partition, as librdkafka does an empty one.
 ANYWHERE = -1
@@ -58,7 +58,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Example:
+class KeyApart:
     """A key that is in both and does not meet: its partitions in each, none where its client takes any."""
 
     key: str
@@ -95,7 +95,7 @@ class Meeting:
     share_of_rows: float | None
     readings: tuple[str | None, str | None] | None
     reasons: tuple[Reason, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[KeyApart, ...]
     is_sampled: bool
 
     @property
@@ -114,7 +114,7 @@ class Meeting:
         }
 
 
-def add_placed(seen: Observed, placer: Placer, keys: Any) -> None:  # noqa: ANN401 - an Arrow column
+def add_placed(seen: Observed, placer: Placer, keys: Any) -> None:
     """Take the keys of the next rows of a table, where a client would put them.
 
     Raises:
@@ -219,18 +219,18 @@ def _by_key(a: pa.Table, b: pa.Table) -> pa.Table:
     return whole.aggregate([*wanted, *sums]).rename_columns(names)
 
 
-def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None) -> tuple[Example, ...]:
+def _examples(failing: pa.Table, a: pa.Table, b: pa.Table, key_type: str | None) -> tuple[KeyApart, ...]:
     rows = pc.add(failing["a_rows"], failing["b_rows"])
     order = [("rows", "descending"), ("key", "ascending")]
     heavy = pa.table({"key": failing["key"], "rows": rows}).sort_by(order).slice(0, _EXAMPLES)["key"]
     places = [_places(pairs, heavy) for pairs in (a, b)]
     return tuple(
-        Example(shown_key(key, key_type), *(of_key.get(key, ()) for of_key in places))
+        KeyApart(shown_key(key, key_type), *(of_key.get(key, ()) for of_key in places))
         for key in heavy.to_pylist()
     )
 
 
-def _places(pairs: pa.Table, keys: Any) -> dict[bytes, tuple[int, ...]]:  # noqa: ANN401 - an Arrow column
+def _places(pairs: pa.Table, keys: object) -> dict[bytes, tuple[int, ...]]:
     found: dict[bytes, tuple[int, ...]] = {}
     wanted = pairs.filter(pc.is_in(pairs["key"], value_set=pc.unique(keys))).sort_by("partition")
     for row in wanted.filter(pc.not_equal(wanted["partition"], number(ANYWHERE))).to_pylist():
@@ -238,5 +238,5 @@ def _places(pairs: pa.Table, keys: Any) -> dict[bytes, tuple[int, ...]]:  # noqa
     return found
 
 
-def _sum(column: Any) -> int:  # noqa: ANN401 - an Arrow column
+def _sum(column: object) -> int:
     return pc.sum(column).as_py() or 0

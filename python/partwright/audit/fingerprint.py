@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright.audit.answer import Answers, Fingerprint
 from partwright.audit.columns import checked_n, columns
-from partwright.audit.rules import find_writers
-from partwright.audit.transforms import TRANSFORMS
+from partwright.audit.fingerprint_answer import Answers, Fingerprint
+from partwright.audit.key_sums import Observed, merged
+from partwright.audit.key_transforms import TRANSFORMS
+from partwright.audit.writers import find_writers
 from partwright.errors import PartwrightError
-from partwright.hashing import partition_for_key
-from partwright.observed import Observed, merged
+from partwright.keys.hashing import partition_for_key
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
-    from partwright.hashing import Column
+    from partwright.keys.hashing import Column
 
 __all__ = ["fingerprint", "judge"]
 

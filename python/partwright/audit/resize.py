@@ -18,21 +18,22 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._doors import notebook
+from partwright.audit.check import Placer
 from partwright.audit.columns import counts, places
+from partwright.audit.heavy_keys import most_rows
+from partwright.audit.key_sums import Observed
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one
-from partwright.files.literals import FALSE, number
-from partwright.hashing import encode, partition_for_key
-from partwright.heavy import most_rows
-from partwright.observed import Observed
-from partwright.placement import Placer
-from partwright.shown import shown_key
+from partwright.files.scalars import FALSE, number
+from partwright.keys.hashing import encode, partition_for_key
+from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import SupportsIndex
 
-__all__ = ["After", "Before", "Choice", "Moved", "Resize"]
+__all__ = ["After", "Alternative", "Before", "Moved", "Resize"]
 
 _HEAVY = 10
 # How many numbers of partitions beside the one that is asked for are looked at, to either side.
@@ -87,7 +88,7 @@ class After:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Alternative:
     """Another number of partitions.
 
     Attributes:
@@ -146,8 +147,6 @@ class Resize:
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
-        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
-
         return notebook(self)
 
     @property
@@ -162,10 +161,10 @@ class Resize:
 
     def add(
         self,
-        keys: Any,  # noqa: ANN401 - Arrow columns, all of them
-        partitions: Any = None,  # noqa: ANN401
-        offsets: Any = None,  # noqa: ANN401
-        sizes: Any = None,  # noqa: ANN401
+        keys: Any,
+        partitions: Any = None,
+        offsets: Any = None,
+        sizes: Any = None,
     ) -> None:
         """Take the next rows.
 
@@ -302,7 +301,7 @@ class Resize:
             for each in most_rows(moved, _HEAVY)
         ]
 
-    def nearby(self) -> list[Choice]:
+    def nearby(self) -> list[Alternative]:
         """The numbers around the one that is asked for, and that one; without those at which the client fails."""
         whole = self._whole()
         found = []
@@ -356,7 +355,7 @@ class Resize:
             "flows": self.flows(),
         }
 
-    def _place_of_null(self, n: int) -> Any:  # noqa: ANN401 - an Arrow column of one row
+    def _place_of_null(self, n: int) -> Any:
         """Where the client puts null keys, which a few of them hash; null where it does not."""
         return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
 
@@ -381,11 +380,11 @@ class Resize:
     def _moved(self, table: pa.Table, to: int) -> pa.Table:
         return _elsewhere(self._placed(table, to))
 
-    def _choice(self, table: pa.Table, to: int) -> Choice:
+    def _choice(self, table: pa.Table, to: int) -> Alternative:
         placed = self._placed(table, to)
         by_place = placed.group_by("to", use_threads=False).aggregate([("rows", "sum")])
         largest = pc.max(by_place["rows_sum"]).as_py() or 0
-        return Choice(to, pc.sum(_elsewhere(placed)["rows"]).as_py() or 0, largest / (self.rows or 1))
+        return Alternative(to, pc.sum(_elsewhere(placed)["rows"]).as_py() or 0, largest / (self.rows or 1))
 
     def _candidates(self) -> Iterator[int]:
         for to in range(max(1, self.to - _NEARBY), self.to + _NEARBY + 1):

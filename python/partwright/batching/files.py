@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright._check import refuse_many
 from partwright.audit.columns import checked_n, counts, milliseconds
-from partwright.cluster import Cluster
+from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import PartwrightError
 from partwright.files import Wanted, open_records, text_type
 from partwright.files.formats import in_one
-from partwright.hashing import encode
+from partwright.keys.hashing import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,16 +32,16 @@ def led_in_turn(partitions: int, brokers: int) -> Cluster:
     """A topic whose partition i is led by broker i mod `brokers`.
 
     Raises:
-        PartwrightError: There is no such number of partitions.
+        PartwrightError: There is no such number of partitions, or it is too large.
 
     Examples:
         >>> [each.leader for each in led_in_turn(4, 3).partitions("topic")]
         [0, 1, 2, 0]
     """
-    topic = [{"id": each, "leader": each % brokers} for each in range(checked_n(partitions) or 0)]
-    return Cluster.from_dict(
-        {"brokers": [{"id": each} for each in range(brokers)], "topics": {"topic": topic}}
-    )
+    count = checked_n(partitions) or 0
+    refuse_many(count, "a simulation")
+    topic = tuple(Partition(each, each % brokers) for each in range(count))
+    return Cluster(tuple(map(Broker, range(brokers))), {"topic": topic})
 
 
 def reader(

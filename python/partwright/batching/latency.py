@@ -12,9 +12,8 @@ import statistics
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from partwright.cluster.parts import listed, object_fields, shown
+from partwright._check import MOST_INT, MOST_LONG, listed, object_fields, shown, whole
 from partwright.errors import PartwrightError
-from partwright.numbers import MOST_INT, MOST_LONG, whole
 
 __all__ = ["Latency", "latency_of", "median"]
 

@@ -1,9 +1,10 @@
 """A scenario of batches as JSON, and its answer: `partwright batch`.
 
->>> scenario = {"strategy": "sticky@4.4", "brokers": [{"id": 0, "latency_ms": 1}], "partitions": [{"id": 0, "leader": 0}]}
+>>> led = {"brokers": [{"id": 0, "latency_ms": 1}], "partitions": [{"id": 0, "leader": 0}]}
+>>> scenario = {"strategy": "sticky@4.4", **led}
 >>> replay({**scenario, "records": [[0, None, None, 100]]})["requests"]
 [{'id': 0, 'node': 0, 'sent_ms': 5, 'done_ms': 6, 'ok': True, 'bytes': 170, 'batches': [0]}]
-"""  # noqa: E501 - an example is one line
+"""
 
 from __future__ import annotations
 
@@ -13,18 +14,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright import _core
+from partwright._check import (
+    LEAST_INT,
+    LEAST_LONG,
+    MOST_INT,
+    MOST_LONG,
+    hex_key,
+    listed,
+    object_fields,
+    optional,
+    shown,
+    whole,
+)
 from partwright.batching.latency import latency_of
-from partwright.cluster.parts import hex_key, listed, object_fields, shown
 from partwright.errors import PartwrightError
-from partwright.hashing import partition_for_key
-from partwright.numbers import LEAST_INT, LEAST_LONG, MOST_INT, MOST_LONG, optional, whole
-from partwright.producer_configs import keys, read_configs, settings_of
+from partwright.keys.hashing import partition_for_key
+from partwright.producer.configs import keys, read_configs, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from partwright.batching.latency import Latency
-    from partwright.producer_configs import Configs
+    from partwright.producer.configs import Configs
 
 __all__ = ["broker_of", "draws_of", "is_each_append", "replay"]
 
@@ -39,7 +50,7 @@ _RECORD = "time, key in hex, partition and size of the value, and of those of it
 _RECORD_FIELDS = range(4, 6)
 
 
-def replay(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def replay(scenario: Mapping[str, object]) -> dict[str, Any]:
     """What a producer makes of a scenario's records: their batches, and the requests that these are sent in.
 
     Args:
@@ -148,7 +159,7 @@ def broker_of(given: object) -> tuple[int, str | None, Latency, list[tuple[int, 
     return broker, rack, latency, spans
 
 
-def _records(given: Sequence[Any], partitions: int) -> pa.StructArray:
+def _records(given: Sequence[object], partitions: int) -> pa.StructArray:
     columns: tuple[list[Any], ...] = ([], [], [], [], [])
     for row, record in enumerate(given):
         for column, value in zip(columns, _record(row, record), strict=True):
@@ -171,17 +182,23 @@ def _records(given: Sequence[Any], partitions: int) -> pa.StructArray:
 def _record(
     row: int, given: object
 ) -> tuple[int, bytes | None, int | None, int | None, list[int | None] | None]:
-    where = f"row {row}"
+    try:
+        return _fields(given)
+    except PartwrightError as error:
+        raise error.at_row(row) from None
+
+
+def _fields(given: object) -> tuple[int, bytes | None, int | None, int | None, list[int | None] | None]:
     if not isinstance(given, list | tuple) or len(given) not in _RECORD_FIELDS:
-        raise PartwrightError(f"{where}: a record is a list of {_RECORD}, not {shown(given)}")
+        raise PartwrightError(f"a record is a list of {_RECORD}, not {shown(given)}")
     time, key, partition, size, *headers = given
-    sizes = listed(headers[0] or (), f"{where}: headers") if headers else ()
+    sizes = listed(headers[0] or (), "headers") if headers else ()
     return (
-        whole(time, f"{where}: a time", 0, MOST_LONG),
-        hex_key(where, key),
-        optional(partition, f"{where}: a partition", 0, MOST_INT),
-        optional(size, f"{where}: the size of a value", 0, MOST_INT),
-        [optional(each, f"{where}: the size of a header", 0, MOST_INT) for each in sizes] or None,
+        whole(time, "a time", 0, MOST_LONG),
+        hex_key(key),
+        optional(partition, "a partition", 0, MOST_INT),
+        optional(size, "the size of a value", 0, MOST_INT),
+        [optional(each, "the size of a header", 0, MOST_INT) for each in sizes] or None,
     )
 
 

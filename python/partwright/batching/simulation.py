@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from partwright import _core
+from partwright._check import LEAST_LONG, MOST_LONG, listed, object_fields, optional, shown
+from partwright._doors import notebook
 from partwright.batching.latency import latency_of, median
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
 from partwright.cluster import Cluster
-from partwright.cluster.parts import listed, object_fields, shown
 from partwright.errors import PartwrightError
-from partwright.hashing import partition_for_key
-from partwright.numbers import LEAST_LONG, MOST_LONG, optional
-from partwright.producer_configs import read_configs, settings_of
-from partwright.producer_records import Records, moved
+from partwright.keys.hashing import partition_for_key
+from partwright.producer.configs import read_configs, settings_of
+from partwright.producer.records import Records
 
 if TYPE_CHECKING:
     from partwright.batching.latency import Latency
-    from partwright.producer_records import Batch
+    from partwright.producer.records import RecordChunk
 
 __all__ = ["SUMMARY", "Simulation", "compare", "simulate"]
 
@@ -80,20 +80,18 @@ class Simulation:
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
-        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
-
         return notebook(self)
 
 
 def simulate(
-    records: Any,  # noqa: ANN401 - a table of any library
+    records: object,
     cluster: Cluster | Mapping[str, int],
     strategy: str = "sticky",
     *,
-    configs: Mapping[str, Any] | None = None,
+    configs: Mapping[str, object] | None = None,
     topic: str | None = None,
     latency_ms: Latency = 1,
-    brokers: Mapping[int, Mapping[str, Any]] | None = None,
+    brokers: Mapping[int, Mapping[str, object]] | None = None,
     sender: str = "each-instant",
     flush_ms: int | None = None,
     failed_requests: Sequence[int] = (),
@@ -117,7 +115,7 @@ def simulate(
             topic to its number of partitions is a cluster of one broker.
         strategy: sticky@4.4 (`sticky`), sticky@3.3, round-robin or random of Kafka 4, round-robin@3.9.2;
             with the accumulator of Kafka 2.8.2 sticky@2.4, uniform-sticky@2.4 and round-robin@2.8.
-        configs: Kafka's own keys and values; see `partwright.producer_configs.Configs`.
+        configs: Kafka's own keys and values; see `partwright.producer.configs.Configs`.
         topic: The records' topic; None is the only one of the cluster.
         latency_ms: How long a broker takes to answer a request: a number, or what one is drawn from for each
             request by `seed` and the broker's id. `{"from": 1, "to": 9}`: each whole number as likely, both ends
@@ -150,12 +148,13 @@ def simulate(
             type.
 
     Examples:
-        >>> found = simulate({"time": [0, 1, 9], "size": [100] * 3}, {"orders": 2}, "round-robin@2.8", configs={"linger.ms": 3})
+        >>> records = {"time": [0, 1, 9], "size": [100] * 3}
+        >>> found = simulate(records, {"orders": 2}, "round-robin@2.8", configs={"linger.ms": 3})
         >>> found.records.to_pydict()
         {'partition': [1, 1, 1], 'batch': [0, 0, 1], 'waited_ms': [3, 2, 3]}
         >>> found.summary.select(["batches", "requests", "p99_delay_ms"]).to_pylist()
         [{'batches': 2, 'requests': 2, 'p99_delay_ms': 4}]
-    """  # noqa: E501 - an example is one line
+    """
     columns = {
         "key": key,
         "partition": partition,
@@ -173,14 +172,14 @@ def simulate(
 
 
 def compare(
-    records: Any,  # noqa: ANN401 - a table of any library
+    records: object,
     cluster: Cluster | Mapping[str, int],
-    strategies: Sequence[str] | Mapping[str, Mapping[str, Any]],
+    strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
     *,
-    configs: Mapping[str, Any] | None = None,
+    configs: Mapping[str, object] | None = None,
     topic: str | None = None,
     latency_ms: Latency = 1,
-    brokers: Mapping[int, Mapping[str, Any]] | None = None,
+    brokers: Mapping[int, Mapping[str, object]] | None = None,
     sender: str = "each-instant",
     flush_ms: int | None = None,
     seed: int = 0,
@@ -281,7 +280,7 @@ class _Given:
         cluster.partitions(topic)
         return cls(cluster, topic, client, key_type, columns)
 
-    def arrays(self, batch: Batch) -> pa.StructArray:
+    def arrays(self, batch: RecordChunk) -> pa.StructArray:
         """Some records as the core takes them."""
         times, sizes, keys = batch.times(), batch.value_sizes(), batch.keys()
         if times is None:
@@ -368,7 +367,7 @@ def _slowest(brokers: Sequence[tuple[int, str | None, Latency, Any]]) -> int | N
     return max(latencies, key=lambda broker: latencies[broker])
 
 
-def _feed(given: _Given, records: Any, runs: Sequence[_Run]) -> None:  # noqa: ANN401 - a table of any library
+def _feed(given: _Given, records: object, runs: Sequence[_Run]) -> None:
     table = Records(records, given.topic, given.columns, given.cluster, {given.topic: 0}, given.key_type)
     row = 0
     for batch in table.batches():
@@ -377,14 +376,14 @@ def _feed(given: _Given, records: Any, runs: Sequence[_Run]) -> None:  # noqa: A
             for run in runs:
                 run.append(arrays)
         except PartwrightError as error:
-            raise type(error)(moved(str(error), row.__add__)) from None
+            raise error.moved(row.__add__) from None
         row += len(batch)
 
 
 def _scenario(
     given: _Given,
     latency_ms: Latency,
-    brokers: Mapping[int, Mapping[str, Any]] | None,
+    brokers: Mapping[int, Mapping[str, object]] | None,
     sender: str,
     flush_ms: int | None,
     failed_requests: Sequence[int],
@@ -418,7 +417,7 @@ def _scenario(
 
 
 def _named(
-    strategies: Sequence[str] | Mapping[str, Mapping[str, Any]],
+    strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
 ) -> list[tuple[str, str, Mapping[str, Any]]]:
     """What is compared: names, strategies and configs of their own."""
     if not isinstance(strategies, Mapping):

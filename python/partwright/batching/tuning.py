@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright.batching.plot import Picture, draw
+from partwright._check import listed, shown
+from partwright._doors import notebook, picture
 from partwright.batching.simulation import SUMMARY, compare
 from partwright.cluster import Cluster
-from partwright.cluster.parts import listed, shown
 from partwright.errors import PartwrightError
-from partwright.producer_configs import read_configs, settings_of
+from partwright.producer.configs import read_configs, settings_of
 
 if TYPE_CHECKING:
     import os
@@ -55,23 +55,21 @@ class Tuning:
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
-        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
-
         return notebook(self)
 
     def plot(self, file: str | os.PathLike[str]) -> None:
         """Draws the settings: their requests to the right, their p99 delays upwards.
 
-        Those that no other beats are joined by a line and named by their `linger.ms` and `batch.size`; `(+2)` says that
-        two more are at the same place. The present setting and the recommended one are marked, and the limit is a
-        dashed line. The same settings give the same bytes.
+        It is the plot of `partwright.report`: those that no other beats are joined by a line, a `batch.size` has its
+        colour and a strategy its shape; the present setting and the recommended one are marked, and the limit is a
+        dashed line. The same settings give the same bytes; the parts of a .pdf have another order each time.
 
         Args:
             file: The picture's path: a .svg, .png or .pdf file.
 
         Raises:
-            PartwrightError: The file's name ends otherwise, or it cannot be written; matplotlib is missing, which
-                `pip install 'partwright[plot]'` brings.
+            PartwrightError: The file's name ends otherwise, or it cannot be written.
+            MissingExtraError: What draws it is missing: `pip install 'partwright[report]'`.
 
         Examples:
             >>> tuning = tune({"time": list(range(2000)), "size": [400] * 2000}, {"orders": 3})
@@ -79,11 +77,11 @@ class Tuning:
             Traceback (most recent call last):
             partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
         """
-        draw(Picture(self.settings.to_pylist(), self.default, self.partitions, self.at_most_ms), file)
+        picture(self, file)
 
 
 def tune(
-    records: Any,  # noqa: ANN401 - a table of any library
+    records: Any,
     cluster: Cluster | Mapping[str, int],
     strategies: Sequence[str] = ("sticky",),
     *,
@@ -91,7 +89,7 @@ def tune(
     lingers_ms: Sequence[int] = LINGERS_MS,
     at_most_ms: int | None = None,
     configs: Mapping[str, Any] | None = None,
-    **options: Any,  # noqa: ANN401 - those of compare
+    **options: Any,
 ) -> Tuning:
     """Simulates each pair of `batch.size` and `linger.ms` with each strategy, and ranks them.
 
@@ -153,7 +151,7 @@ def tune(
     return Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
 
 
-def _row(summary: dict[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
+def _row(summary: dict[str, Any], configs: Mapping[str, object]) -> dict[str, Any]:
     settings = settings_of(read_configs(configs), summary["strategy"])
     about = {
         "strategy": summary.pop("strategy"),
@@ -197,7 +195,7 @@ def _order(row: Mapping[str, Any], default: Mapping[str, Any], limit: float) -> 
     )
 
 
-def _reason(best: Mapping[str, Any], default: Mapping[str, Any], limit: float) -> str:
+def _reason(best: Mapping[str, object], default: Mapping[str, object], limit: float) -> str:
     what = f"{best['strategy']} with batch.size={best['batch_size']} and linger.ms={best['linger_ms']}"
     requests, delay = f"{best['requests']:,} requests", f"a p99 delay of {best['p99_delay_ms']} ms"
     if _delay(best) > limit:

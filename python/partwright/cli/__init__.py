@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import io
 import os
+import signal
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from partwright._check import meant
 from partwright.errors import PartwrightError
+from partwright.signals import Ended, raised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +40,12 @@ _COMMANDS = {
 }
 
 
-# What a shell gives for a process that SIGINT ended, and for one that SIGPIPE did.
-_INTERRUPTED = 130
+# What a shell gives for a process that SIGPIPE ended.
 _NO_READER = 141
 
 
 class _Commands(click.Group):
-    """A group whose commands live in `partwright.cli.NAME` under the name `command`."""
+    """A group whose commands live in `partwright.cli.commands.NAME` under the name `command`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -52,13 +53,14 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in _COMMANDS:
-            near = difflib.get_close_matches(cmd_name, _COMMANDS, 1)
-            meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(_COMMANDS))}"
-            ctx.fail(f"there is no command {cmd_name!r}: {meant}")
-        command: click.Command = importlib.import_module(f"partwright.cli.{cmd_name}").command
+            near = meant(cmd_name, _COMMANDS, form=str)
+            ctx.fail(
+                f"there is no command {cmd_name!r}{near or ': there are ' + ', '.join(sorted(_COMMANDS))}"
+            )
+        command: click.Command = importlib.import_module(f"partwright.cli.commands.{cmd_name}").command
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - whatever a command returns
+    def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -102,18 +104,19 @@ _DEFECT = 70
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        code = partwright.main(args=arguments, prog_name="partwright", standalone_mode=False)
-        sys.stdout.flush()
+        with raised():
+            code = partwright.main(args=arguments, prog_name="partwright", standalone_mode=False)
+            sys.stdout.flush()
     except PartwrightError as error:
         return _refuse(str(error))
     except click.ClickException as error:
         return _refuse(error.format_message())
     except (click.Abort, KeyboardInterrupt) as error:
-        # click turns the interrupt into its own; what was said with it stands at its cause.
-        said = next((str(each) for each in (error, error.__cause__) if each and str(each)), "interrupted")
-        print(f"partwright: {said}", file=sys.stderr)  # noqa: T201
-        return _INTERRUPTED
+        return _interrupted(error)
     except OSError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            # click could not even end the line on stderr: the terminal is gone.
+            return _interrupted(error.__context__)
         # Of a file or a broker it is told where it happens: what is left is stdout or stderr, on a full disk say.
         _give_up(sys.stdout)
         return _refuse(
@@ -121,18 +124,30 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         )
     except Exception:  # noqa: BLE001 - a defect of ours, whose 1 would be a check's answer
         traceback.print_exc()
-        return _DEFECT
+        code = _DEFECT
     return code if isinstance(code, int) else 0
+
+
+def _interrupted(error: BaseException) -> int:
+    # click turns the interrupt into its own; what was said with it stands at its cause.
+    causes = (error, error.__cause__)
+    ended = next((each for each in causes if isinstance(each, Ended)), Ended(signal.SIGINT))
+    said = next((str(each) for each in causes if each and str(each)), str(ended))
+    _say(f"partwright: {said}")
+    return ended.exit_code
 
 
 def _refuse(sentence: str) -> int:
     # Help is click's answer to a group without a command, and no sentence.
-    said = sentence if sentence.startswith("Usage: ") else f"partwright: {sentence}"
+    _say(sentence if sentence.startswith("Usage: ") else f"partwright: {sentence}")
+    return 2
+
+
+def _say(line: str) -> None:
     try:
-        print(said, file=sys.stderr, flush=True)  # noqa: T201
+        print(line, file=sys.stderr, flush=True)  # noqa: T201 - the one place that says what went wrong
     except OSError:
         _give_up(sys.stderr)
-    return 2
 
 
 def _give_up(stream: TextIO) -> None:

@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from partwright.cluster import placement, storage
-from partwright.cluster.advice import advise
-from partwright.cluster.parts import Broker, Partition
-from partwright.cluster.view import Cluster
+from partwright.cluster.brokers import Broker, Partition
+from partwright.cluster.metadata import Cluster
+from partwright.cluster.sizing.advice import advise
 
 __all__ = ["Broker", "Cluster", "Partition", "advise", "placement", "storage"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from partwright.cluster.parts import number, shown
+from partwright._check import number, shown
 from partwright.errors import PartwrightError
 
 __all__ = ["SegmentFile", "read_segment_file", "segment_file", "segment_files"]

@@ -7,13 +7,12 @@ in, names out.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from partwright.cluster.explicit import java_int
-from partwright.cluster.parts import listed, number, shown
+from partwright._check import at_least_one, listed, number, shown
+from partwright.cluster.placement.manual import java_int
 from partwright.cluster.segments import SegmentFile, read_segment_file, segment_file, segment_files
 from partwright.cluster.topic_names import check_topic, collisions
-from partwright.cluster.wanted import at_least_one
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -188,5 +187,5 @@ def read_listing(names: Iterable[str]) -> Listing:
     return Listing(tuple(logs), tuple(own), tuple(others))
 
 
-def _no_folder(name: Any) -> PartwrightError:  # noqa: ANN401 - what is shown
+def _no_folder(name: object) -> PartwrightError:
     return PartwrightError(f"{shown(name)} is no partition's folder: those are called <topic>-<partition>")

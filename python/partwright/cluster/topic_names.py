@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from partwright.cluster.parts import listed, shown
+from partwright._check import listed, shown
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column, in_one, not_regular, refuse_taken
 
@@ -48,7 +49,8 @@ class ArrowRecords:
         if start.startswith(_FEATHER_1):
             raise PartwrightError(
                 f"{path!r} is of Feather's first version, which is not Arrow's format: write it anew, with "
-                "pyarrow.feather say"
+                "pyarrow.feather say",
+                path=path,
             )
 
     @property
@@ -95,18 +97,18 @@ class ArrowRecords:
                     pa.RecordBatch.from_arrays(columns, schema=schema), custom_metadata=metadata
                 )
 
-    def _reader(self, options: Any = None) -> Any:  # noqa: ANN401 - pyarrow publishes no types
+    def _reader(self, options: object = None) -> Any:
         with self._whole():
             return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source, options=options)
 
-    def _writer(self, reader: Any, sink: Writable, schema: pa.Schema, options: Any) -> Any:  # noqa: ANN401
+    def _writer(self, reader: object, sink: Writable, schema: pa.Schema, options: object) -> Any:
         if not self._is_file:
             return pa.ipc.new_stream(sink, schema, options=options)
         # pyarrow gives and takes the file's own metadata from 21 on.
         about = {"metadata": reader.metadata} if hasattr(reader, "metadata") else {}
         return pa.ipc.new_file(sink, schema, options=options, **about)
 
-    def _batches(self, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:  # noqa: ANN401
+    def _batches(self, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:
         if self._is_file:
             for place in range(reader.num_record_batches):
                 with self._whole():
@@ -159,7 +161,8 @@ class ArrowRecords:
             yield
         except (pa.ArrowException, OSError) as error:
             raise PartwrightError(
-                f"{self._path!r} is no whole Arrow file or stream ({str(error).splitlines()[0]}): it may be cut off"
+                f"{self._path!r} is no whole Arrow file or stream ({first_line(error)}): it may be cut off",
+                path=self._path,
             ) from error
 
 

@@ -19,8 +19,9 @@ import pyarrow.csv as pa_csv
 from partwright.errors import PartwrightError
 from partwright.files.formats import find_column, in_one, refuse_taken
 from partwright.files.lines import LineReader, text_of
-from partwright.files.literals import FALSE, TRUE, text, text_column
-from partwright.files.typed import typed
+from partwright.files.quotes import unclosed
+from partwright.files.scalars import FALSE, TRUE, text, text_column
+from partwright.files.text_types import typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,10 +114,7 @@ class DelimitedRecords:
             whole = len(closed) - pc.index(closed[::-1], TRUE).as_py() if pc.any(closed).as_py() else 0
             if whole < len(closed):
                 if self._lines.at_end:
-                    raise PartwrightError(
-                        f"the quote that is opened in line {block.first + whole} of {self._path!r} is not closed: "
-                        "look for a quote at the start of a field"
-                    )
+                    raise unclosed(self._path, block.first + whole)
                 self._lines.give_back(block.tail(whole))
             if whole:
                 yield block.head(whole), closed[:whole]
@@ -148,7 +146,8 @@ class DelimitedRecords:
             if "\r" in self._quoted.sub("", line):
                 raise PartwrightError(
                     f"line {block.first + place} of {self._path!r} has a carriage return that ends no line: put the "
-                    "field in quotes, or end each line with a line feed"
+                    "field in quotes, or end each line with a line feed",
+                    path=self._path,
                 )
 
     def _header(self, blocks: Iterator[tuple[Block, pa.Array | None]]) -> tuple[Block, pa.Array]:
@@ -162,9 +161,13 @@ class DelimitedRecords:
         try:
             found = list(csv.reader(names, delimiter=self._delimiter))
         except csv.Error as error:
-            raise PartwrightError(f"the header of {self._path!r} cannot be read ({error})") from error
+            raise PartwrightError(
+                f"the header of {self._path!r} cannot be read ({error})", path=self._path
+            ) from error
         if len(found) != 1:
-            raise PartwrightError(f"line 1 of {self._path!r} is blank: the first line is the header")
+            raise PartwrightError(
+                f"line 1 of {self._path!r} is blank: the first line is the header", path=self._path
+            )
         (self._names,) = found
         self._refuse_other_delimiters()
         return header, pa.concat_arrays([pa.repeat(FALSE, first), pa.repeat(TRUE, 1)])
@@ -176,7 +179,8 @@ class DelimitedRecords:
             if not more and other in name and other != self._delimiter:
                 raise PartwrightError(
                     f"the header of {self._path!r} seems to be delimited by {words}, and a {self.format} file's is by "
-                    f"{'commas' if self._delimiter == ',' else 'tabs'}: convert it first"
+                    f"{'commas' if self._delimiter == ',' else 'tabs'}: convert it first",
+                    path=self._path,
                 )
 
     def _ends(self, block: Block, closed: pa.Array | None) -> pa.Array | None:
@@ -240,12 +244,14 @@ class DelimitedRecords:
                 if record and len(record) != len(self._names):
                     return PartwrightError(
                         f"line {line} of {self._path!r} has {len(record)} fields and the header has "
-                        f"{len(self._names)}: each record must have a field for each column"
+                        f"{len(self._names)}: each record must have a field for each column",
+                        path=self._path,
                     )
                 line = block.first + records.line_num
         return PartwrightError(
             f"lines {block.first} to {block.first + len(block.lines) - 1} of {self._path!r} cannot be read "
-            f"({why}): look at their quotes"
+            f"({why}): look at their quotes",
+            path=self._path,
         )
 
 

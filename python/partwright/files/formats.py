@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 
+from partwright._check import meant
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Wanted:
 class Writable(Protocol):
     """Where the bytes of a file go."""
 
-    def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has a buffer
+    def write(self, data: object, /) -> int:
         """Take all of the data, and say how many bytes that was."""
 
 
@@ -145,7 +145,7 @@ def find_column(path: str, names: Sequence[str], name: str) -> int:
         raise no_column(path, names, name)
     if names.count(name) > 1:
         raise PartwrightError(
-            f"{path!r} has {names.count(name)} columns named {name!r}: rename all but one of them"
+            f"{path!r} has {names.count(name)} columns named {name!r}: rename all but one of them", path=path
         )
     return names.index(name)
 
@@ -157,10 +157,10 @@ def no_column(path: str, names: Sequence[str], name: str, *, what: str = "column
         >>> print(no_column("orders.csv", ["customer", "total"], "custmer"))
         there is no column 'custmer' in 'orders.csv': did you mean 'customer'? It has customer, total
     """
-    near = difflib.get_close_matches(name, names, 2)
-    meant = f"did you mean {' or '.join(map(repr, near))}? It has" if near else "it has"
+    near = meant(name, names, most=2)
+    there = f"{near} It has" if near else ": it has"
     listed = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-    return PartwrightError(f"there is no {what} {name!r} in {path!r}: {meant} {listed}")
+    return PartwrightError(f"there is no {what} {name!r} in {path!r}{there} {listed}", path=path)
 
 
 def refuse_taken(path: str, names: Sequence[str], name: str) -> None:
@@ -176,12 +176,12 @@ def refuse_taken(path: str, names: Sequence[str], name: str) -> None:
 def not_regular(path: str) -> PartwrightError:
     """The sentence for a pipe or a device where a file is needed that can be read in any order."""
     return PartwrightError(
-        f"{path!r} is no regular file, and its format is not read in one go: copy it to one"
+        f"{path!r} is no regular file, and its format is not read in one go: copy it to one", path=path
     )
 
 
 def taken(path: str, name: str, *, where: str = "") -> PartwrightError:
     """The sentence for a new column that is there already."""
     return PartwrightError(
-        f"{where}{path!r} has a column {name!r} already: name the new one otherwise with --column"
+        f"{where}{path!r} has a column {name!r} already: name the new one otherwise with --column", path=path
     )

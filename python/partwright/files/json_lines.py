@@ -14,8 +14,9 @@ import pyarrow.json as pa_json
 
 from partwright.errors import PartwrightError
 from partwright.files.formats import in_one, no_column, taken
+from partwright.files.held_back import Waiting
 from partwright.files.lines import LineReader, text_of
-from partwright.files.literals import FALSE, text
+from partwright.files.scalars import FALSE, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,8 @@ _TAKES: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
 }
 _NOTHING, _NULL, _CLOSE = text(""), text("null"), text("}")
 _EMPTY = rf"^[{_BLANKS}]*\{{[{_BLANKS}]*\}}$"
+# What may wait of a pipe, which has no size; of a file as much as it has.
+_MOST_WAITING = 1 << 30
 _INT64 = range(-(2**63), 2**63)
 _INT64_DIGITS = 100
 
@@ -96,22 +99,33 @@ class JsonRecords:
         """See `Records`."""
         member = "," + json.dumps(name, ensure_ascii=False) + ":"
         start = True
-        for block in self._lines.blocks():
-            objects = _objects(block, self._path)
-            (keys,) = self._columns(block, objects, [key], name)
-            values = in_one(computed(keys)).cast(pa.string())
-            is_empty = pc.match_substring_regex(objects.lines, _EMPTY)
-            members = pc.if_else(is_empty, text(member[1:]), text(member))
-            heads = pc.utf8_slice_codeunits(objects.lines, 0, -1)
-            values = pc.fill_null(values, _NULL)
-            tails = _NOTHING if objects.tails is None else objects.tails
-            new = pc.binary_join_element_wise(heads, members, values, _CLOSE, tails, _NOTHING)
-            if objects.filled is not None:
-                new = pc.replace_with_mask(block.lines, objects.filled, new)
-            sink.write(self._lines.mark if start else b"")
-            sink.write(text_of(pc.binary_join_element_wise(new, block.ends, _NOTHING)))
-            start = False
-        self._refuse_unseen([key])
+        # A key that no object has is a slip, and only the file's end tells: nobody may have read a row by then.
+        with Waiting(sink) as out:
+            for block in self._lines.blocks():
+                objects = _objects(block, self._path)
+                (keys,) = self._columns(block, objects, [key], name)
+                values = in_one(computed(keys)).cast(pa.string())
+                is_empty = pc.match_substring_regex(objects.lines, _EMPTY)
+                members = pc.if_else(is_empty, text(member[1:]), text(member))
+                heads = pc.utf8_slice_codeunits(objects.lines, 0, -1)
+                values = pc.fill_null(values, _NULL)
+                tails = _NOTHING if objects.tails is None else objects.tails
+                new = pc.binary_join_element_wise(heads, members, values, _CLOSE, tails, _NOTHING)
+                if objects.filled is not None:
+                    new = pc.replace_with_mask(block.lines, objects.filled, new)
+                if key.name in self._seen:
+                    out.go_on()
+                out.write(self._lines.mark if start else b"")
+                out.write(text_of(pc.binary_join_element_wise(new, block.ends, _NOTHING)))
+                start = False
+                if self.done is None and out.bytes > _MOST_WAITING:
+                    raise PartwrightError(
+                        f"no object in the first {_MOST_WAITING >> 20:,} MiB of {self._path!r} has a member "
+                        f"{key.name!r}, and no row is written before one that has: save it to a file, of which all "
+                        "may wait",
+                        path=self._path,
+                    )
+            self._refuse_unseen([key])
 
     def _columns(
         self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None = None
@@ -170,12 +184,13 @@ class JsonRecords:
             if names.count(column.name) > 1:
                 raise PartwrightError(
                     f"line {line} of {self._path!r} has {names.count(column.name)} members named {column.name!r}: "
-                    "which is meant cannot be told"
+                    "which is meant cannot be told",
+                    path=self._path,
                 )
         self._seen.update(column.name for column in wanted if column.name in names)
         return dict(members)
 
-    def _value(self, value: Any, column: Wanted, line: int) -> Any:  # noqa: ANN401 - any JSON
+    def _value(self, value: Any, column: Wanted, line: int) -> Any:
         if column.lenient:
             return value
         kinds, what = _TAKES[column.type]
@@ -188,7 +203,8 @@ class JsonRecords:
             else ": name the --key-type of its producer"
         )
         raise PartwrightError(
-            f"line {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not {what}{hint}"
+            f"line {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not {what}{hint}",
+            path=self._path,
         )
 
     def _refuse_unseen(self, wanted: Sequence[Wanted]) -> None:
@@ -223,9 +239,12 @@ def _read_members(path: str, line: int, given: str) -> list[tuple[str, Any]]:
         why = "not an object"
     if given.lstrip(_BLANKS).startswith("["):
         raise PartwrightError(
-            f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them"
+            f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them",
+            path=path,
         )
-    raise PartwrightError(f"line {line} of {path!r} is no JSON object ({why}): give one object a line")
+    raise PartwrightError(
+        f"line {line} of {path!r} is no JSON object ({why}): give one object a line", path=path
+    )
 
 
 @functools.cache
@@ -278,16 +297,16 @@ def _fraction(digits: str) -> Decimal | float:
         return float(digits)
 
 
-def _rounded(value: Decimal | float, type_: pa.DataType) -> Any:  # noqa: ANN401 - a scalar of Arrow's
+def _rounded(value: Decimal | float, type_: pa.DataType) -> Any:
     """A number as the type has it, rounded once."""
     return pa.array([str(value)]).cast(type_)[0]
 
 
-def _dumps(value: Any) -> str:  # noqa: ANN401 - any JSON
+def _dumps(value: object) -> str:
     return str(value) if isinstance(value, Decimal) else json.dumps(value, default=float)
 
 
-def _storable(value: Any, type_: pa.DataType) -> bool:  # noqa: ANN401 - any JSON
+def _storable(value: Any, type_: pa.DataType) -> bool:
     if type_ == pa.int64():
         return value in _INT64
     # A surrogate without its pair is no character.

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.errors import PartwrightError
-from partwright.files.literals import text, text_column
+from partwright.files.scalars import text, text_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -47,7 +47,7 @@ def format_of(path: str) -> str:
         raise _compressed(path)
     if suffix not in _FORMATS:
         raise PartwrightError(
-            f"what is in {path!r} is not known: its name must end in one of {', '.join(_FORMATS)}"
+            f"what is in {path!r} is not known: its name must end in one of {', '.join(_FORMATS)}", path=path
         )
     return _FORMATS[suffix][0]
 
@@ -71,7 +71,7 @@ def open_records(path: str) -> Records:
     with ExitStack() as opened:
         try:
             if Path(path).is_dir():
-                raise PartwrightError(f"{path!r} is a folder: name one file")
+                raise PartwrightError(f"{path!r} is a folder: name one file", path=path)
             format_of(path)
             file = opened.enter_context(Path(path).open("rb"))
             about = Path(path).stat()
@@ -80,11 +80,13 @@ def open_records(path: str) -> Records:
             why = "only files on this machine are read" if "://" in path else "check its name"
             if "*" in path:
                 why = "one file is read at a time"
-            raise PartwrightError(f"there is no file {path!r}: {why}") from None
+            raise PartwrightError(f"there is no file {path!r}: {why}", path=path) from None
         except OSError as error:
-            raise PartwrightError(f"{path!r} cannot be read ({error.strerror}): check its name") from error
+            raise PartwrightError(
+                f"{path!r} cannot be read ({error.strerror}): check its name", path=path
+            ) from error
         if not start:
-            raise PartwrightError(f"{path!r} is empty: it has no records and no columns")
+            raise PartwrightError(f"{path!r} is empty: it has no records and no columns", path=path)
         if start.startswith(_GZIP):
             raise _compressed(path)
         size = about.st_size if stat.S_ISREG(about.st_mode) else None
@@ -96,5 +98,6 @@ def open_records(path: str) -> Records:
 def _compressed(path: str) -> PartwrightError:
     return PartwrightError(
         f"{path!r} is compressed with gzip: unpack it first, or give JSON lines to stdin, `zcat FILE | "
-        "partwright place - ...`"
+        "partwright place - ...`",
+        path=path,
     )

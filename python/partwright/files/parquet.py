@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
 from partwright.files.formats import find_column, not_regular, refuse_taken
@@ -98,7 +99,7 @@ class ParquetRecords:
             at += sink.write(footer.add_chunk(group, written.getvalue(), at))
         sink.write(footer.to_bytes())
 
-    def _reader(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow publishes no types
+    def _reader(self, names: Sequence[str]) -> Any:
         """A reader that gives those of the columns as dictionaries that are dictionaries throughout."""
         metadata = self._parquet.metadata
         dictionaries = []
@@ -125,7 +126,7 @@ class ParquetRecords:
 
     def _batches(
         self,
-        reader: Any,  # noqa: ANN401
+        reader: Any,
         groups: Sequence[int],
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:
@@ -150,17 +151,24 @@ class ParquetRecords:
             footer = Footer(self._file.read(length))
             footer.add_column(new)
         except (ValueError, OSError) as error:
-            raise PartwrightError(f"the footer of {self._path!r} cannot be read: {error}") from error
+            raise PartwrightError(
+                f"the footer of {self._path!r} cannot be read: {error}", path=self._path
+            ) from error
         if footer.is_encrypted:
-            raise PartwrightError(f"{self._path!r} is encrypted or signed: write it anew without that")
+            raise PartwrightError(
+                f"{self._path!r} is encrypted or signed: write it anew without that", path=self._path
+            )
         if footer.is_of_other_files:
-            raise PartwrightError(f"the records of {self._path!r} are in other files: name one of those")
+            raise PartwrightError(
+                f"the records of {self._path!r} are in other files: name one of those", path=self._path
+            )
         for group in range(self._parquet.num_row_groups):
             rows = self._parquet.metadata.row_group(group).num_rows
             if rows > _LARGEST_GROUP:
                 raise PartwrightError(
                     f"row group {group} of {self._path!r} has {rows} rows, more than the {_LARGEST_GROUP} that a "
-                    "column can be written for: write the file with smaller ones first"
+                    "column can be written for: write the file with smaller ones first",
+                    path=self._path,
                 )
         return footer, length
 
@@ -187,9 +195,11 @@ class ParquetRecords:
             try:
                 data = self._file.read(min(left, _COPIED))
             except OSError as error:
-                raise PartwrightError(f"{self._path!r} cannot be read ({error.strerror})") from error
+                raise PartwrightError(
+                    f"{self._path!r} cannot be read ({error.strerror})", path=self._path
+                ) from error
             if not data:
-                raise PartwrightError(f"{self._path!r} has become shorter while it was read")
+                raise PartwrightError(f"{self._path!r} has become shorter while it was read", path=self._path)
             left -= sink.write(data)
         return size
 
@@ -200,7 +210,8 @@ class ParquetRecords:
             yield
         except (pa.ArrowException, OSError) as error:
             raise PartwrightError(
-                f"{self._path!r} is no whole Parquet file ({str(error).splitlines()[0]}): it may be cut off"
+                f"{self._path!r} is no whole Parquet file ({first_line(error)}): it may be cut off",
+                path=self._path,
             ) from error
 
 

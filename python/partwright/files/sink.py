@@ -32,7 +32,7 @@ class _Sink:
         self._name = name
         self._written = 0
 
-    def write(self, data: Any, /) -> int:  # noqa: ANN401 - whatever has a buffer
+    def write(self, data: Any, /) -> int:
         view = memoryview(data)
         try:
             # Unbuffered: what is written comes in blocks, and may be taken in parts.

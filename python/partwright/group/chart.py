@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright.group.timeline import Timeline
-
 __all__ = ["chart", "extremes", "unread_spans"]
 
 _MOST_ROWS = 40
@@ -18,12 +16,25 @@ _MANY = 9
 _UNREAD = "nobody"
 
 
-def chart(timeline: Timeline, width: int) -> str:
-    """See `Timeline.chart`: of a span of time the fewest that a member read in it, and the most that nobody did."""
-    rows = timeline.ownership().to_pylist()
+def chart(
+    rows: Sequence[Mapping[str, Any]],
+    members: Sequence[str],
+    gaps: Mapping[str, int],
+    ended_ms: int,
+    width: int,
+) -> str:
+    """See `Timeline.chart`: of a span of time the fewest that a member read in it, and the most that nobody did.
+
+    Args:
+        rows: Who read what and when, as `Timeline.ownership` has it.
+        members: All members, in the order of their rows.
+        gaps: By partition, for how long nobody read it in all.
+        ended_ms: When the last thing happened.
+        width: How many columns the text may take.
+    """
     # A little more than the last thing that happened, which is seen so.
-    end = max(timeline.ended_ms + timeline.ended_ms // 50, 1)
-    names = list(dict.fromkeys([*timeline.members, *(row["member"] for row in rows)]))
+    end = max(ended_ms + ended_ms // 50, 1)
+    names = list(dict.fromkeys([*members, *(row["member"] for row in rows)]))
     shown = names[:_MOST_ROWS]
     titles = {name: _title(name, width // 3) for name in shown}
     label = max(_columns(title) for title in [*titles.values(), _UNREAD]) + 1
@@ -44,7 +55,7 @@ def chart(timeline: Timeline, width: int) -> str:
     if began is not None:
         unread = [
             change
-            for _, from_ms, to_ms in unread_spans(rows, timeline.unowned_ms, end, began)
+            for _, from_ms, to_ms in unread_spans(rows, gaps, end, began)
             for change in ((from_ms, 1), (to_ms, -1))
         ]
         most = extremes(unread, edges)[1]

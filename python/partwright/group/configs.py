@@ -1,9 +1,10 @@
 """How a group's broker and its members are configured, by Kafka's own keys and with Kafka's defaults.
 
->>> broker, member = read_configs({"session.timeout.ms": "10000", "group.initial.rebalance.delay.ms": 0}, "range", "classic")
+>>> configs = {"session.timeout.ms": "10000", "group.initial.rebalance.delay.ms": 0}
+>>> broker, member = read_configs(configs, "range", "classic")
 >>> broker.classic["initial_rebalance_delay_ms"], member.session_timeout_ms, member.assignors
 (0, 10000, ('range',))
-"""  # noqa: E501 - an example is one line
+"""
 
 from __future__ import annotations
 
@@ -11,13 +12,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import CLIENT_ASSIGNORS
-from partwright.assignor_choice import assignment_strategy
-from partwright.cluster.parts import object_fields, shown
+from partwright._check import MOST_INT, MOST_LONG, object_fields, shown, whole
+from partwright.assignors.names import CLIENT_ASSIGNORS, is_own
+from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.cluster.topic_names import check_topic
 from partwright.errors import PartwrightError
 from partwright.group.coordinator import BROKER_KEYS, classic_config, consumer_config, is_text
-from partwright.numbers import MOST_INT, MOST_LONG, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ class MemberConfigs:
     instance_id: str | None = None
     member_id: str | None = None
 
-    def changed(self, where: str, event: Mapping[str, Any]) -> MemberConfigs:
+    def changed(self, where: str, event: Mapping[str, object]) -> MemberConfigs:
         """The settings of a member that an event starts: those of before, but for what the event says.
 
         Raises:
@@ -85,7 +85,7 @@ class MemberConfigs:
         """
         told: dict[str, Any] = {"member_id": _text(event.get("member_id"), f"{where}: member_id")}
         if "poll_ms" in event:
-            told["poll_ms"] = whole(event["poll_ms"], f"{where}: poll_ms", 0, MOST_INT)
+            told["poll_ms"] = whole(event["poll_ms"], "poll_ms", 0, MOST_INT, where=f"{where}: ")
         if "instance_id" in event:
             told["instance_id"] = _instance(event["instance_id"], where)
         given = event.get("config")
@@ -119,8 +119,8 @@ class MemberConfigs:
 
 
 def read_configs(
-    given: Mapping[str, Any] | None,
-    assignor: Any = None,  # noqa: ANN401 - text or a list of texts, which is checked here
+    given: Mapping[str, object] | None,
+    assignor: object = None,
     protocol: str = "classic",
 ) -> tuple[BrokerConfigs, MemberConfigs]:
     """The settings of the broker and of the members, of one object with Kafka's keys.
@@ -146,15 +146,16 @@ def read_configs(
     return broker, _with(MemberConfigs(protocol=protocol), of_members, "")
 
 
-def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> MemberConfigs:
+def _with(configs: MemberConfigs, given: Mapping[str, object], where: str) -> MemberConfigs:
     told: dict[str, Any] = {}
     for key, name in _NUMBERS.items():
         if key in given:
             told[name] = whole(
                 _plain(given[key]),
-                f"{where}{key}",
+                key,
                 1,
                 MOST_INT if key != "metadata.max.age.ms" else MOST_LONG // 2**20,
+                where,
             )
     if _AUTO_COMMIT in given:
         flag = {"true": True, "false": False}.get(str(given[_AUTO_COMMIT]).lower())
@@ -174,9 +175,11 @@ def _with(configs: MemberConfigs, given: Mapping[str, Any], where: str) -> Membe
     return made
 
 
-def _assignors(given: Any, where: str) -> tuple[str, ...]:  # noqa: ANN401 - what is checked here
+def _assignors(given: Any, where: str) -> tuple[str, ...]:
     try:
-        names = tuple(assignment_strategy(given))
+        # A script may come from anywhere: no file says which code is run, so that a path is not even looked for.
+        names = [name for name in listed_assignors(given) if isinstance(name, str) and is_own(name)]
+        names = names or assignment_strategy(given)
     except PartwrightError as error:
         raise PartwrightError(f"{where}{error}") from None
     strange = next((name for name in names if name not in CLIENT_ASSIGNORS), None)
@@ -184,7 +187,7 @@ def _assignors(given: Any, where: str) -> tuple[str, ...]:  # noqa: ANN401 - wha
         raise PartwrightError(
             f"{where}a script takes Kafka's own assignors, {', '.join(CLIENT_ASSIGNORS)}, and not {shown(strange)}"
         )
-    return names
+    return tuple(names)
 
 
 def _instance(given: object, where: str) -> str | None:
@@ -208,7 +211,7 @@ def _remote(given: object, where: str) -> str:
     return given.removeprefix("server-")
 
 
-def _plain(given: Any) -> Any:  # noqa: ANN401 - what is checked by who calls
+def _plain(given: object) -> Any:
     """A number that is written as text, as Kafka's own files have it."""
     if isinstance(given, str) and _WHOLE.fullmatch(given.strip()):
         return int(given)

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from partwright import _core
-from partwright.cluster.parts import listed, object_fields, shown
+from partwright._check import MOST_INT, MOST_LONG, listed, object_fields, optional, shown, whole
 from partwright.errors import PartwrightError
-from partwright.numbers import MOST_INT, MOST_LONG, optional, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,7 +65,7 @@ _CONSUMER_REQUESTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def classic_config(given: Mapping[str, Any] | None) -> dict[str, int]:
+def classic_config(given: Mapping[str, object] | None) -> dict[str, int]:
     """The coordinator's settings for the classic protocol, by the names of the core; Kafka's defaults where not given.
 
     Raises:
@@ -75,7 +74,7 @@ def classic_config(given: Mapping[str, Any] | None) -> dict[str, int]:
     return _config(given, _CLASSIC)
 
 
-def consumer_config(given: Mapping[str, Any] | None) -> dict[str, Any]:
+def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
     """The same for KIP-848's protocol.
 
     The bounds that a broker has for them (`group.consumer.min.session.timeout.ms`, 45 s by default, and others) are
@@ -108,7 +107,7 @@ class ClassicGroup:
 
     __slots__ = ("_group",)
 
-    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, config: Mapping[str, object] | None = None) -> None:
         """A group that nobody has joined yet.
 
         Args:
@@ -129,7 +128,7 @@ class ClassicGroup:
         """
         return self._group.state()
 
-    def step(self, event: Mapping[str, Any]) -> tuple[Self, list[dict[str, Any]]]:
+    def step(self, event: Mapping[str, object]) -> tuple[Self, list[dict[str, Any]]]:
         """What becomes of the group with an event, and what is answered until then.
 
         Args:
@@ -143,11 +142,13 @@ class ClassicGroup:
                   by member id.
                 * `heartbeat` and `commit`: `member_id`, `generation` and `instance_id`.
                 * `leave`: `members`, a list of objects with `member_id` and `instance_id`.
-                * `wait`: time passes. `move`: another broker takes the group over.
+                * `wait`: time passes. `move`: another broker takes the group over, and reads from `__consumer_offsets`
+                  what it was after its last assignment: of each member's assignors the chosen one alone.
 
         Returns:
             The next group, and the answers in the order in which they were given: `at_ms`, `tag`, `error` (Kafka's
-            name, or NONE), and what the request's answer has; all else is None.
+            name, or NONE), and what the request's answer has; all else is None. The `assignment` of a `sync` is ""
+            where Kafka sends no bytes: to whoever is assigned nothing, and to whoever is refused.
 
         Raises:
             PartwrightError: The event is none.
@@ -174,7 +175,7 @@ class ConsumerGroup:
     __slots__ = ("_group", "_topics")
 
     def __init__(
-        self, config: Mapping[str, Any] | None = None, topics: Mapping[str, int] | None = None
+        self, config: Mapping[str, object] | None = None, topics: Mapping[str, int] | None = None
     ) -> None:
         """A group that nobody has joined yet.
 
@@ -203,7 +204,7 @@ class ConsumerGroup:
                 member[name] = _named(self._topics, member[name])
         return state
 
-    def step(self, event: Mapping[str, Any]) -> tuple[Self, list[dict[str, Any]]]:
+    def step(self, event: Mapping[str, object]) -> tuple[Self, list[dict[str, Any]]]:
         """What becomes of the group with an event, and what is answered.
 
         Args:
@@ -214,7 +215,8 @@ class ConsumerGroup:
                   lists of partitions by topic.
                 * `commit`: `member_id`, `epoch`, and the `partitions`, by topic.
                 * `topics`: from now on the cluster has these `topics`.
-                * `wait`: time passes. `move`: another broker takes the group over.
+                * `wait`: time passes. `move`: another broker takes the group over, and reads from `__consumer_offsets`
+                  all that it was; sessions begin anew.
 
         Returns:
             The next group, and the answers: `at_ms`, `tag`, `error` (Kafka's name, or NONE), `epoch`, and `assignment`,
@@ -270,14 +272,14 @@ class ConsumerGroup:
             group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
         return group, topics
 
-    def _with(self, group: Any, topics: dict[str, int | None]) -> Self:  # noqa: ANN401 - the core's
+    def _with(self, group: Any, topics: dict[str, int | None]) -> Self:
         found = type(self).__new__(type(self))
         found._group, found._topics = group, topics  # noqa: SLF001 - the same
         return found
 
 
 @contextmanager
-def _refusals(kind: str, given: Mapping[str, Any]) -> Iterator[None]:
+def _refusals(kind: str, given: Mapping[str, object]) -> Iterator[None]:
     """Refuses an event of which a field is of another kind than the request takes."""
     try:
         yield
@@ -302,7 +304,7 @@ def _named(topics: Iterable[str], places: list[tuple[int, int]]) -> dict[str, li
     return found
 
 
-def _config(given: Mapping[str, Any] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+def _config(given: Mapping[str, object] | None, known: Mapping[str, tuple[str, int]]) -> dict[str, int]:
     fields = object_fields({} if given is None else given, "config", tuple(known), needs=None)
     return {
         name: whole(fields.get(key, default), key, 0 if key in _EITHER else 1, MOST_INT)
@@ -311,7 +313,7 @@ def _config(given: Mapping[str, Any] | None, known: Mapping[str, tuple[str, int]
 
 
 def _event(
-    event: Mapping[str, Any], requests: Mapping[str, tuple[str, ...]]
+    event: Mapping[str, object], requests: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, int, int, Mapping[str, Any]]:
     kind = event.get("request") if isinstance(event, dict) else None
     if not isinstance(kind, str) or kind not in requests:
@@ -336,7 +338,7 @@ def _text(given: object, what: str) -> str:
     return given
 
 
-def _sender(given: Mapping[str, Any]) -> dict[str, Any]:
+def _sender(given: Mapping[str, object]) -> dict[str, Any]:
     return {
         "member": _text(given.get("member_id", ""), "member_id"),
         "generation": whole(given.get("generation", -1), "generation", -(2**31), MOST_INT),
@@ -344,7 +346,7 @@ def _sender(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _classic_request(kind: str, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - as the core takes it
+def _classic_request(kind: str, given: Mapping[str, Any]) -> Any:
     if kind == "join":
         return {
             "member": _text(given.get("member_id", ""), "member_id"),

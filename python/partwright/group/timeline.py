@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from partwright.cluster.parts import shown
+from partwright._check import shown
+from partwright._doors import notebook
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
 
@@ -47,7 +48,7 @@ class Timeline:
         settled: Whether nothing moved any more by then.
     """
 
-    def __init__(self, script: Script, timeline: Any, *, keeps_spans: bool) -> None:  # noqa: ANN401 - the core's own class
+    def __init__(self, script: Script, timeline: Any, *, keeps_spans: bool) -> None:
         """Takes what the core played; `play` makes timelines."""
         self._script = script
         self._keeps_spans = keeps_spans
@@ -66,8 +67,6 @@ class Timeline:
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
-        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
-
         return notebook(self)
 
     def generations(self) -> Iterator[dict[str, Any]]:
@@ -257,7 +256,8 @@ class Timeline:
             raise PartwrightError(
                 f"a chart's width is a whole number from {_NARROWEST} to {_WIDEST}, not {shown(width)}"
             )
-        return chart(self, width)
+        rows = self.ownership().to_pylist()
+        return chart(rows, self.members, self.unowned_ms, self.ended_ms, width)
 
     def _told(self, told: list[tuple[int, int, str]]) -> list[dict[str, Any]]:
         return [

@@ -9,10 +9,11 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from partwright.assignment import CLIENT_ASSIGNORS, assign, is_own, resolve
+from partwright.assignors.assign import assign
+from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, resolve
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.kafka import user_data
-from partwright.kafka.own_assignors import adapted, by_topic
+from partwright.kafka.custom_assignors import adapted, by_topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ _PROTOCOLS = {
 _WIRE = "protocol.consumer.metadata"
 
 
-def kafka_python_assignor(name: Any) -> Any:  # noqa: ANN401 - kafka-python publishes no types
+def kafka_python_assignor(name: Any) -> Any:
     """An assignor for kafka-python 3's `KafkaConsumer(partition_assignment_strategy=[...])`.
 
     Where the consumer that has it leads its group, each member gets what Kafka's Java client, as the leader, would give
@@ -48,7 +49,7 @@ def kafka_python_assignor(name: Any) -> Any:  # noqa: ANN401 - kafka-python publ
         PartwrightError: There is no such assignor.
 
     Examples:
-        >>> kafka_python_assignor("sticky").name  # doctest: +SKIP
+        >>> kafka_python_assignor("sticky").name
         'sticky'
     """
     own = resolve(name) if not isinstance(name, str) or is_own(name) else name
@@ -62,7 +63,7 @@ def kafka_python_assignor(name: Any) -> Any:  # noqa: ANN401 - kafka-python publ
 
     class Assignor(protocol):  # type: ignore[misc, valid-type]
         @classmethod
-        def _metadata(cls, topics: Any, owned: Any, generation: int = -1) -> Any:  # noqa: ANN401
+        def _metadata(cls, topics: Any, owned: Any, generation: int = -1) -> Any:
             """See kafka-python's `StickyPartitionAssignor`, the one that sends user data of its own form."""
             subscription = super()._metadata(topics, owned, generation)
             if name == "sticky" and owned is not None:
@@ -70,7 +71,7 @@ def kafka_python_assignor(name: Any) -> Any:  # noqa: ANN401 - kafka-python publ
                 subscription.user_data = user_data.encode(pairs, generation)
             return subscription
 
-        def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:  # noqa: ANN401
+        def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:
             """See kafka-python's `AbstractPartitionAssignor`."""
             topics = {topic for member in members for topic in member.metadata.topics}
             counts = {topic: len(cluster.partitions_for_topic(topic) or ()) for topic in sorted(topics)}
@@ -83,7 +84,7 @@ def kafka_python_assignor(name: Any) -> Any:  # noqa: ANN401 - kafka-python publ
     return Assignor()
 
 
-def _module(name: str) -> Any:  # noqa: ANN401 - kafka-python publishes no types
+def _module(name: str) -> Any:
     """A module of kafka-python."""
     try:
         with warnings.catch_warnings():
@@ -96,7 +97,7 @@ def _module(name: str) -> Any:  # noqa: ANN401 - kafka-python publishes no types
         ) from error
 
 
-def _member(protocol: Any, member: Any) -> dict[str, Any]:  # noqa: ANN401 - kafka-python's
+def _member(protocol: Any, member: Any) -> dict[str, Any]:
     """A member of JoinGroup's response as `partwright.assign` takes it."""
     found = {
         "id": member.member_id,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from partwright.errors import BrokerError
-from partwright.hashing import coordinator_partition
 from partwright.kafka.metadata import live_cluster
 from partwright.kafka.topics import admin_client, partition_count
+from partwright.keys.hashing import coordinator_partition
 
 __all__ = ["GROUPS", "TRANSACTIONS", "coordinator"]
 
@@ -38,8 +38,8 @@ def coordinator(
         BrokerError: No Kafka answers, or it has no such internal topic yet.
 
     Examples:
-        >>> coordinator("127.0.0.1:9092", "billing")["partition"]  # doctest: +SKIP
-        41
+        >>> coordinator("127.0.0.1:9092", "billing")["leader"]["id"]
+        1
     """
     if partition_count(bootstrap, topic, timeout=timeout) is None:
         raise BrokerError(

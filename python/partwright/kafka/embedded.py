@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.jars import jars, locked
-from partwright.java import java_command
 from partwright.kafka import topics
-from partwright.kafka.process import BrokerProcess, log_tail
-from partwright.kafka.settings import Settings, new_cluster_id
+from partwright.kafka.embedded_process import BrokerProcess, log_tail
+from partwright.kafka.embedded_properties import BrokerSettings, new_cluster_id
+from partwright.kafka.jars import jars, locked
+from partwright.kafka.java import java_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,9 +63,9 @@ class EmbeddedKafka:
         PartwrightError: The port is none.
 
     Examples:
-        >>> with EmbeddedKafka() as kafka:  # doctest: +SKIP
+        >>> with EmbeddedKafka() as kafka:  # doctest: +ELLIPSIS
         ...     print(kafka.bootstrap_servers)
-        127.0.0.1:41873
+        127.0.0.1:...
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class EmbeddedKafka:
         port, controller_port = _free_ports(self._wanted_port)
         folder = self._parent / f"{FOLDER_PREFIX}{secrets.token_hex(6)}"
         process = BrokerProcess(
-            Settings(
+            BrokerSettings(
                 java, class_path, folder, port, controller_port, new_cluster_id(), self._heap, self._overrides
             )
         )
@@ -233,7 +233,7 @@ class EmbeddedKafka:
         return kind(f"Kafka {self.version} {what}; the last lines of its log:{text}")
 
 
-def _answers(settings: Settings) -> bool:
+def _answers(settings: BrokerSettings) -> bool:
     """Whether it is this broker, and not some other on the same port, that answers."""
     try:
         return topics.cluster_id(f"{_HOST}:{settings.port}", timeout=_ANSWER_S) == settings.cluster_id

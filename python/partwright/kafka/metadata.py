@@ -29,7 +29,7 @@ _LONGEST = 86_400
 
 
 def live_cluster(
-    source: Any,  # noqa: ANN401 - a client of a library that is not imported here
+    source: object,
     topics: Iterable[str] | None = None,
     *,
     timeout: float,
@@ -37,7 +37,7 @@ def live_cluster(
     """The cluster that `partwright.Cluster.from_kafka` gives; see there.
 
     Examples:
-        >>> live_cluster("127.0.0.1:9092", ["orders"], timeout=5.0)  # doctest: +SKIP
+        >>> live_cluster("127.0.0.1:9092", ["orders"], timeout=5.0)
         Cluster(1 broker; orders: 12 partitions)
     """
     names = None if topics is None else _names(topics)
@@ -51,7 +51,7 @@ def live_cluster(
         return _of_client(source, names, timeout)
 
 
-def _of_client(source: Any, names: Sequence[str] | None, timeout: float) -> Cluster:  # noqa: ANN401
+def _of_client(source: object, names: Sequence[str] | None, timeout: float) -> Cluster:
     libraries = {each.__module__.split(".")[0] for each in type(source).__mro__}
     if "cimpl" in libraries and hasattr(source, "list_topics"):
         with _confluent_errors():
@@ -76,7 +76,7 @@ def _names(topics: Iterable[str]) -> list[str]:
     return names
 
 
-def _of_kafka_python(admin: Any, names: Sequence[str] | None, where: str) -> Cluster:  # noqa: ANN401
+def _of_kafka_python(admin: Any, names: Sequence[str] | None, where: str) -> Cluster:
     brokers = [
         Broker(each["broker_id"], each["host"], each["port"], each["rack"])
         for each in admin.describe_cluster()["brokers"]
@@ -105,7 +105,7 @@ def _of_kafka_python(admin: Any, names: Sequence[str] | None, where: str) -> Clu
     return _cluster(brokers, found, names, where)
 
 
-def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> Cluster:  # noqa: ANN401
+def _of_confluent(client: Any, names: Sequence[str] | None, timeout: float) -> Cluster:
     # All topics: a producer that asks for one topic makes it.
     told = client.list_topics(timeout=timeout)
     racks: dict[int, str | None] = {}

@@ -19,8 +19,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.hashing import encode, partition_for_key
-from partwright.kafka.live_producer import LiveProducer, Metadata, is_strategy
+from partwright.kafka.producer_adapter import LiveProducer, Metadata, is_strategy
+from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,8 +57,8 @@ class KafkaPythonPartitioner:
         self,
         client: str = "java",
         *,
-        keyless: Any = None,  # noqa: ANN401 - kafka-python's Partitioner
-        strategy: Any = None,  # noqa: ANN401 - a name, or a partitioner of one's own
+        keyless: Any = None,
+        strategy: Any = None,
         configs: Mapping[str, Any] | None = None,
         seed: int | None = None,
     ) -> None:
@@ -73,11 +73,11 @@ class KafkaPythonPartitioner:
     def partition(
         self,
         topic: str,
-        key: Any,  # noqa: ANN401, ARG002 - the record's own; its bytes are what is hashed
+        key: Any,  # noqa: ARG002 - the record's own; its bytes are what is hashed
         serialized_key: bytes | None,
-        value: Any,  # noqa: ANN401
+        value: Any,
         serialized_value: bytes | None,
-        cluster: Any,  # noqa: ANN401 - kafka.cluster.ClusterMetadata
+        cluster: Any,
     ) -> int:
         """See `kafka.partitioner.Partitioner.partition`."""
         if self._live is not None:
@@ -94,12 +94,13 @@ class KafkaPythonPartitioner:
             return int(partitions[placed])
         if serialized_key is not None:
             # kafka-python tells of a new batch for null keys alone: a sticky partition would stay for ever.
-            return int(random.choice(sorted(cluster.available_partitions_for_topic(topic) or partitions)))  # noqa: S311
+            available = sorted(cluster.available_partitions_for_topic(topic) or partitions)
+            return int(random.choice(available))  # noqa: S311 - as kafka-python draws; it is no secret
         # Without its key, so that none of the library's own rules goes by it.
         chosen = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
         return int(chosen)
 
-    def on_new_batch(self, topic: str, cluster: Any, prev_partition: int) -> None:  # noqa: ANN401
+    def on_new_batch(self, topic: str, cluster: Any, prev_partition: int) -> None:
         """See `kafka.partitioner.Partitioner`: a record without a key would begin a batch, the sticky one moves on."""
         if self._live is not None:
             self._live.on_new_batch(topic, prev_partition)
@@ -139,7 +140,7 @@ class CallablePartitioner:
         client: str = "java",
         *,
         choose: Callable[[Sequence[int]], int] | None = None,
-        strategy: Any = None,  # noqa: ANN401 - a name, or a partitioner of one's own
+        strategy: Any = None,
         topic: str | None = None,
         configs: Mapping[str, Any] | None = None,
         seed: int | None = None,
@@ -171,7 +172,7 @@ class CallablePartitioner:
 class _Producer(Protocol):
     """What is asked of confluent-kafka's `Producer`."""
 
-    def list_topics(self, topic: str, timeout: float) -> Any:  # noqa: ANN401 - confluent_kafka.admin.ClusterMetadata
+    def list_topics(self, topic: str, timeout: float) -> Any:
         """The cluster's metadata."""
 
 
@@ -195,8 +196,8 @@ class ConfluentPartitioner:
         PartwrightError: There is no such client or strategy.
 
     Examples:
-        >>> place = ConfluentPartitioner(producer, "java")  # doctest: +SKIP
-        >>> producer.produce("orders", key=b"TT0124", partition=place("orders", b"TT0124"))  # doctest: +SKIP
+        >>> place = ConfluentPartitioner(producer, "java")
+        >>> producer.produce("orders", key=b"TT0124", partition=place("orders", b"TT0124"))
     """
 
     UNASSIGNED = -1
@@ -208,7 +209,7 @@ class ConfluentPartitioner:
         *,
         max_age: float = 300.0,
         timeout: float = 10.0,
-        strategy: Any = None,  # noqa: ANN401 - a name, or a partitioner of one's own
+        strategy: Any = None,
         configs: Mapping[str, Any] | None = None,
         seed: int | None = None,
     ) -> None:
@@ -282,11 +283,11 @@ class ConfluentPartitioner:
 
 
 def _live(
-    strategy: Any,  # noqa: ANN401 - a name, or a partitioner of one's own
+    strategy: Any,
     client: str,
     configs: Mapping[str, Any] | None,
     seed: int | None,
-    **instead: Any,  # noqa: ANN401 - what the library would have a record without a key served by
+    **instead: Any,
 ) -> LiveProducer | None:
     """The strategy at work, if there is one."""
     if is_strategy(strategy):
@@ -323,7 +324,7 @@ class _TopicPartition(NamedTuple):
     partition: int
 
 
-def _of_kafka_python(topic: str, cluster: Any) -> Metadata:  # noqa: ANN401 - kafka.cluster.ClusterMetadata
+def _of_kafka_python(topic: str, cluster: Any) -> Metadata:
     brokers = tuple((each.node_id, each.host, each.port, each.rack) for each in cluster.brokers())
     partitions = tuple(
         (number, cluster.leader_for_partition(_TopicPartition(topic, number)))
@@ -339,12 +340,12 @@ def _without_leaders(all_partitions: Sequence[int], available: Sequence[int]) ->
     return Metadata(((0, None, None, None),), partitions)
 
 
-def _kafka_partitioners() -> Any:  # noqa: ANN401
+def _kafka_partitioners() -> Any:
     """kafka-python's package of partitioners, whose import warns."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            import kafka.partitioner  # noqa: PLC0415
+            import kafka.partitioner
         if not hasattr(kafka.partitioner, "StickyPartitioner"):
             raise MissingExtraError(
                 "this kafka-python is older than 3: pip install 'partwright[kafka]', or take CallablePartitioner"

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
+from pyspark.sql import functions as F
 
-from partwright.shown import shown_key
+from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +42,7 @@ class Checks:
         lost: They were asked for and are not there.
         twice: They are there more than once.
         foreign: They are there and this run did not write them.
+        other_runs: How many of these another run of partwright wrote.
         misplaced: They are in another partition than the one that was asked for.
         key_changed: Their key's bytes are not those that were written.
         value_changed: The 64-bit hash (xxHash64) of their value is not that of what was written.
@@ -60,6 +61,7 @@ class Checks:
     value_changed: int
     out_of_order: int
     offset_gaps: int
+    other_runs: int = 0
     examples: tuple[str, ...] = ()
     partitions: tuple[PartitionRead, ...] = field(default=())
 
@@ -116,7 +118,7 @@ def check(placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, in
     there = _identified(read, run).persist()
     pairs = _pairs(placed, there).persist()
     try:
-        partitions, foreign = _partitions(there, pairs)
+        partitions, foreign, other_runs = _partitions(there, pairs)
         counts = _counted(pairs, F.count_if("wanted").alias("records"), *_broken_counts())
         examples = _examples(pairs, _any_broken()) if any(counts[promise] for promise in _broken()) else []
         out_of_order = _out_of_order(pairs)
@@ -133,6 +135,7 @@ def check(placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, in
         value_changed=counts["value_changed"],
         out_of_order=out_of_order,
         offset_gaps=sum(not _without_gap(part, begin) for part in partitions),
+        other_runs=other_runs,
         examples=tuple(examples),
         partitions=tuple(partitions),
     )
@@ -166,7 +169,8 @@ def compare(placed: DataFrame, chosen: DataFrame, run: bytes) -> Proof:
 
 def _identified(read: DataFrame, run: bytes) -> DataFrame:
     """What is there, each record with the row that its header says; null for a record that is not this run's."""
-    ours = (F.length("header") == 2 * len(run)) & (F.substring("header", 1, len(run)) == F.lit(run))
+    marked = F.coalesce(F.length("header") == 2 * len(run), F.lit(False))
+    ours = marked & (F.substring("header", 1, len(run)) == F.lit(run))
     row = F.conv(F.hex(F.substring("header", len(run) + 1, len(run))), 16, 10).cast("long")
     return read.select(
         "partition",
@@ -174,6 +178,7 @@ def _identified(read: DataFrame, run: bytes) -> DataFrame:
         "key",
         F.xxhash64("value").alias("value_hash"),
         F.when(ours, row).alias("row"),
+        (marked & ~ours).alias("of_other_run"),
     )
 
 
@@ -239,8 +244,8 @@ def _without_gap(part: PartitionRead, begin: Mapping[int, int]) -> bool:
     return (part.first_offset, part.last_offset) == (first, first + part.records - 1)
 
 
-def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int]:
-    """What each partition holds, and how many of all records are not this run's."""
+def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int, int]:
+    """What each partition holds, how many of all records are not this run's, and how many of these another run's."""
     rows = (
         there.groupBy("partition")
         .agg(
@@ -248,6 +253,7 @@ def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead]
             F.min("offset").alias("first_offset"),
             F.max("offset").alias("last_offset"),
             F.count_if(F.col("row").isNull()).alias("foreign"),
+            F.count_if("of_other_run").alias("other_runs"),
         )
         .orderBy("partition")
         .collect()
@@ -257,14 +263,15 @@ def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead]
     null_keys = {row.partition: row["count"] for row in left.groupBy("partition").count().collect()}
     found = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]
     foreign = sum(row.pop("foreign") for row in found)
-    return [PartitionRead(**row) for row in found], foreign
+    other_runs = sum(row.pop("other_runs") for row in found)
+    return [PartitionRead(**row) for row in found], foreign, other_runs
 
 
 def _examples(pairs: DataFrame, broken: Column) -> list[str]:
     return [_told(row) for row in pairs.where(broken).orderBy("row").limit(_EXAMPLES).collect()]
 
 
-def _told(row: Any) -> str:  # noqa: ANN401 - a Row's fields are dynamic
+def _told(row: Any) -> str:
     asked = "any partition" if row.asked is None else f"partition {row.asked}"
     where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
     wanted = f"asked for {asked}" if row.wanted else "was not asked for"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +14,36 @@ from typing import TYPE_CHECKING
 import filelock
 
 from partwright.errors import PartwrightError
-from partwright.folders import state_folder
+from partwright.folders import opened_privately, private_file, private_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Journal", "journal_of"]
+__all__ = ["Entry", "Journal", "journal_of"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is noted of one run.
+
+    Attributes:
+        run: Its id, in hexadecimal.
+        records: How many records it was to write.
+        began: When it began to write, in words.
+        finished: Whether all of them were written.
+        proof: The topic of its proof, for as long as that may be there.
+    """
+
+    run: str
+    records: int
+    began: str
+    finished: bool = False
+    proof: str | None = None
+
+    def __str__(self) -> str:
+        """The run in words."""
+        end = "finished" if self.finished else "stopped before all were written"
+        return f"the run of {self.began} was to write {self.records:,} records and {end}"
 
 
 class Journal:
@@ -25,54 +51,94 @@ class Journal:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self.entry: Entry | None = None
+        self.damage: str | None = None
+        try:
+            self.entry = _entry(file.read_bytes())
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            self.damage = (
+                f"{str(file)!r}, the note of the last run to this target, is damaged ({error}): delete it"
+            )
 
     def begin(self, run: str, records: int) -> None:
         """Notes that `records` records are about to be written."""
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        self._write({"run": run, "records": records, "began": now, "finished": False})
+        self._write(Entry(run, records, now))
 
     def finish(self) -> None:
         """Notes that all of them were written."""
-        self._write({**self._read(), "finished": True})
+        self._change(finished=True)
+
+    def proof(self, topic: str | None) -> None:
+        """Notes that the topic of the proof is about to be made, or, None, that it is gone again."""
+        self._change(proof=topic)
 
     def last(self) -> str | None:
-        """The last run in words; None where there was none."""
-        entry = self._read()
-        if not entry:
-            return None
-        end = "finished" if entry["finished"] else "stopped before all were written"
-        return f"the run of {entry['began']} was to write {entry['records']:,} records and {end}"
+        """The last run in words, or why nobody knows; None where there was none."""
+        return self.damage or (str(self.entry) if self.entry else None)
 
-    def _read(self) -> dict[str, object]:
-        try:
-            entry: dict[str, object] = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return entry
+    def _change(self, **changes: object) -> None:
+        if self.entry:
+            self._write(replace(self.entry, **changes))  # type: ignore[arg-type]
 
-    def _write(self, entry: dict[str, object]) -> None:
+    def _write(self, entry: Entry) -> None:
+        self.entry = entry
+        part = self._file.with_suffix(".part")
         # Losing a note costs a sentence, never a record: a full disk must not stop a run here.
         with contextlib.suppress(OSError):
-            self._file.write_text(json.dumps(entry), encoding="utf-8")
+            # A run that was killed may have left its part.
+            part.unlink(missing_ok=True)
+            with open(part, "w", encoding="utf-8", opener=opened_privately) as file:
+                file.write(json.dumps(asdict(entry)))
+                file.flush()
+                os.fsync(file.fileno())
+            # In one step, so that whoever reads finds the note of before or this one, and never a half.
+            part.replace(self._file)
+
+
+def _entry(text: bytes) -> Entry:
+    """What the file says.
+
+    Raises:
+        ValueError: It is not what `Journal` writes.
+    """
+    told = json.loads(text)
+    if not isinstance(told, dict):
+        raise ValueError(f"it holds {type(told).__name__}, not an object")  # noqa: TRY004 - one error for all damage
+    kinds = {"run": str, "records": int, "began": str, "finished": bool}
+    for name, kind in kinds.items():
+        if not isinstance(told.get(name), kind):
+            raise ValueError(f"{name!r} is {told[name]!r}" if name in told else f"{name!r} is missing")  # noqa: TRY004 - the same
+    proof = told.get("proof")
+    if not isinstance(proof, str | None):
+        raise ValueError(f"'proof' is {proof!r}")  # noqa: TRY004 - the same
+    return Entry(**{name: told[name] for name in kinds}, proof=proof)
 
 
 @contextlib.contextmanager
 def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
     """The journal of a target, held for as long as the block lasts.
 
+    Only runs that share this state folder are kept out: one of another user, of another machine, or under another
+    `PARTWRIGHT_STATE` is not.
+
     Args:
         target: What is written to, in words.
         kept: Whether the target outlives the block; the journal goes with one that does not.
 
     Raises:
-        PartwrightError: Another run is writing to the same target, or the state folder cannot be written.
+        PartwrightError: Another run is writing to the same target, or the state folder cannot be used.
     """
-    folder = state_folder() / "runs"
+    folder = private_state("runs")
     name = hashlib.sha256(target.encode()).hexdigest()[:16]
-    file, lock = folder / f"{name}.json", filelock.FileLock(folder / f"{name}.lock")
+    file = folder / f"{name}.json"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(private_file(folder / f"{name}.lock"), mode=0o600)
         lock.acquire(timeout=0)
+        if file.exists():
+            private_file(file)
     except filelock.Timeout:
         raise PartwrightError(f"another run is writing to {target} right now: wait for its end") from None
     except OSError as error:

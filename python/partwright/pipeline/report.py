@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from partwright._doors import notebook
+
 if TYPE_CHECKING:
     from partwright.pipeline.checks import Checks, Proof
 
-__all__ = ["HeavyKey", "PartitionShare", "Report", "Step"]
+__all__ = ["KeyShare", "PartitionShare", "Report", "Step"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class PartitionShare:
 
 
 @dataclass(frozen=True)
-class HeavyKey:
+class KeyShare:
     """One of the keys with the most records; its partition is None where they are in several, or in none yet."""
 
     key: str
@@ -55,6 +57,8 @@ class Report:
         records: Records read, placed and written.
         strategy: What chose beside the key; None where that alone decided.
         producers: How many of Spark's tasks placed records, a producer each; None without a strategy.
+        n: For how many partitions the records were placed and written.
+        n_now: How many the topic had at the run's end, 0 if it was gone; None where nobody can add any.
         keyed: Those that the client places by their key; by a strategy, those that have one.
         null_keys: The others, left to the producer: null keys, of some clients empty ones too. A strategy places them.
         keys: Different keys.
@@ -81,17 +85,16 @@ class Report:
     bytes: int
     largest_share: float
     partitions: tuple[PartitionShare, ...]
-    heaviest_keys: tuple[HeavyKey, ...]
+    heaviest_keys: tuple[KeyShare, ...]
     steps: tuple[Step, ...]
     checks: Checks | None
     proof: Proof | None
+    n_now: int | None = None
     notes: tuple[str, ...] = ()
     log: str | None = None
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
-        from partwright.report import notebook  # noqa: PLC0415 - which knows this module
-
         return notebook(self)
 
     @property
@@ -101,8 +104,12 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every record is where it belongs, as far as was looked."""
-        return (self.checks is None or self.checks.ok) and (self.proof is None or self.proof.ok)
+        """Whether every record is where it belongs, as far as was looked, for as many partitions as there are."""
+        return (
+            self.n_now in {None, self.n}
+            and (self.checks is None or self.checks.ok)
+            and (self.proof is None or self.proof.ok)
+        )
 
     @property
     def seconds(self) -> float:

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-import os
+import re
 import secrets
 import signal
-import threading
 import time
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
+from pyspark.sql import functions as F
 
 from partwright import spark as pws
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
-from partwright.folders import state_folder
-from partwright.kafka import EmbeddedKafka
+from partwright.kafka import EmbeddedKafka, topics
 from partwright.pipeline import checks
 from partwright.pipeline.journal import journal_of
-from partwright.pipeline.refusals import one_sentence, refused_by_spark
-from partwright.pipeline.report import HeavyKey, PartitionShare, Report, Step
-from partwright.pipeline.settings import KafkaTarget, ParquetTarget, Settings
+from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
+from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
 from partwright.pipeline.source import find_source, key_bytes, read_records
+from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
+from partwright.pipeline.spark_session import interrupts, own_spark
+from partwright.pipeline.target_state import Look, arrived, number_of_partitions
 from partwright.pipeline.targets import KafkaTopic, ParquetFolders
+from partwright.signals import Ended
+from partwright.spark import classic
 from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
-    from types import FrameType
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -44,9 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "run"]
 
 _HEAVIEST = 10
-_KEPT_LOGS = 10
-# What Kafka's controller makes in one request (ReplicationControlManager, 4.3).
-_MOST_NEW_PARTITIONS = 10_000
 
 
 class Progress(Protocol):
@@ -74,7 +70,7 @@ class _Steps:
         self.taken.append(Step(name, round(time.monotonic() - began, 3)))
 
 
-def run(settings: Settings, progress: Progress, spark: SparkSession | None = None) -> Report:
+def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = None) -> Report:
     """Runs the main job once.
 
     Args:
@@ -102,46 +98,45 @@ def run(settings: Settings, progress: Progress, spark: SparkSession | None = Non
                 kafka = stack.enter_context(EmbeddedKafka())
             target = KafkaTopic(kafka.bootstrap_servers, source.topic)
         journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
-        n = _partitions(target, settings, journal)
+        notes = _cleaned(target, journal, steps)
+        first = target.look()
+        default = RunSettings.DEFAULT_PARTITIONS
+        n = number_of_partitions(
+            first, settings.partitions, default, settings.append, str(target), journal.last()
+        )
         cluster = _cluster(target, settings, source.topic, n)
         log = None
         if spark is None:
-            log = stack.enter_context(_log_file())
             with steps("start Spark"):
-                spark = pws.session(
-                    "partwright run", settings.master, kafka=True, configs=_configs(settings), log_file=log
-                )
-            stack.callback(spark.stop)
+                spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
-        with _told_of_interrupts() as interrupted:
-            report = _Run(settings, source, target, n, cluster, spark, steps, journal, interrupted).report()
+        with interrupts() as interrupted:
+            job = _Run(settings, source, target, first, n, cluster, spark, steps, journal, interrupted, notes)
+            with _told_of_javas_end(job, interrupted, log):
+                report = job.report()
     return replace(report, log=str(log) if log else None)
 
 
-def _partitions(target: Target, settings: Settings, journal: Journal) -> int:
-    """How many partitions the records go to: the topic's own number where it exists."""
-    there, records = target.existing()
-    asked = settings.partitions
-    if there is not None and asked is not None and asked != there:
-        raise PartwrightError(
-            f"{target} has {there} partitions, not {asked}: leave -n out or take another --topic"
-        )
-    if records and not settings.append:
-        last = journal.last()
-        raise PartwrightError(
-            f"{target} holds {records:,} records already{f' ({last})' if last else ''}: nothing was written; "
-            "take another --topic, or --append to write all records of the source to it all the same"
-        )
-    n = there or asked or Settings.DEFAULT_PARTITIONS
-    if there is None and n > _MOST_NEW_PARTITIONS:
-        raise PartwrightError(
-            f"a new topic gets at most {_MOST_NEW_PARTITIONS:,} partitions at once, not {n:,}: make it first and add "
-            "partitions in steps, or take a smaller -n"
-        )
-    return n
+def _cleaned(target: Target, journal: Journal, steps: _Steps) -> list[str]:
+    """Removes the topic of a proof that a run left which was killed; what there is to say of it."""
+    notes = [journal.damage] if journal.damage else []
+    topic = journal.entry.proof if journal.entry else None
+    if topic is None or not isinstance(target, KafkaTopic):
+        return notes
+    if topics.partition_count(target.bootstrap_servers, topic) is not None:
+        left = f"the topic {topic}, which an earlier run left behind as it was killed,"
+        try:
+            with steps(f"remove the topic {topic}, left behind by an earlier run"):
+                topics.delete_topic(target.bootstrap_servers, topic)
+        except PartwrightError as error:
+            # Who may write to a topic may not always delete one: that is no reason not to run.
+            return [*notes, f"{left} cannot be removed ({error}): delete it"]
+        notes.append(f"{left} was removed")
+    journal.proof(None)
+    return notes
 
 
-def _cluster(target: Target, settings: Settings, topic: str, n: int) -> Cluster | None:
+def _cluster(target: Target, settings: RunSettings, topic: str, n: int) -> Cluster | None:
     """Where the partitions are, in the order in which Java's producer has them; those to be made have a leader each.
 
     None where no strategy looks at it.
@@ -157,59 +152,17 @@ def _cluster(target: Target, settings: Settings, topic: str, n: int) -> Cluster 
     return (there or Cluster.of({topic: n})).in_metadata_order()
 
 
-def _configs(settings: Settings) -> dict[str, str]:
-    """Spark's settings; on one machine its 200 partitions a shuffle are mostly waiting for their turn."""
-    cores = os.cpu_count() or 1
-    local = {"spark.sql.shuffle.partitions": str(4 * cores)} if settings.master.startswith("local") else {}
-    return {**local, **settings.configs}
-
-
 @contextlib.contextmanager
-def _log_file() -> Iterator[Path]:
-    """A new file for Spark's own words, those of its Python half too; the oldest ones go."""
-    folder = state_folder() / "logs"
-    file = folder / f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.log"
+def _told_of_javas_end(job: _Run, interrupted: list[int], log: Path | None) -> Iterator[None]:
+    """Whatever fails because Spark's Java is gone says so, and what is written; PySpark has many errors for it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in sorted(folder.glob("run-*.log"))[: -_KEPT_LOGS + 1 or None]:
-            old.unlink(missing_ok=True)
-        handler = logging.FileHandler(file, encoding="utf-8")
-    except OSError as error:
-        raise PartwrightError(
-            f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
-        ) from error
-    # py4j logs a traceback where an interrupt meets a call that is under way.
-    logging.getLogger().addHandler(handler)
-    try:
-        yield file
-    finally:
-        logging.getLogger().removeHandler(handler)
-        handler.close()
-
-
-@contextlib.contextmanager
-def _told_of_interrupts() -> Iterator[threading.Event]:
-    """Set once Ctrl-C came. PySpark cancels all jobs then, and what it throws may be no more than that they were."""
-    came = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def noted(number: int, frame: FrameType | None) -> None:
-        came.set()
-        if callable(before):
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, noted)
-    try:
-        yield came
-    except Exception:
-        if came.is_set():
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
+        yield
+    except Exception as error:
+        how = None if interrupted else classic.how_java_ended()
+        if how is None:
+            raise
+        where = f"; Spark's log is {str(log)!r}" if log else ""
+        raise PartwrightError(f"Spark's Java process {how} {job.standing()}{where}") from error
 
 
 @dataclass(frozen=True)
@@ -217,7 +170,7 @@ class _Given:
     """What there is to write, by partition and by key."""
 
     partitions: tuple[PartitionShare, ...]
-    heaviest_keys: tuple[HeavyKey, ...]
+    heaviest_keys: tuple[KeyShare, ...]
     records: int
     unplaced: int
     with_key: int
@@ -263,7 +216,7 @@ def _given(placed: DataFrame, n: int) -> _Given:
             of_partition.get(number, PartitionShare(number, 0, 0, 0, None)) for number in range(n)
         ),
         heaviest_keys=tuple(
-            HeavyKey(checks.shown_key(row.key), row.records, row.partition if row.partitions == 1 else None)
+            KeyShare(checks.shown_key(row.key), row.records, row.partition if row.partitions == 1 else None)
             for row in heaviest
         ),
         records=sum(row.records for row in rows.values()),
@@ -279,19 +232,22 @@ class _Run:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: RunSettings,
         source: Source,
         target: Target,
+        first: Look,
         n: int,
         cluster: Cluster | None,
         spark: SparkSession,
         steps: _Steps,
         journal: Journal,
-        interrupted: threading.Event,
+        interrupted: list[int],
+        notes: list[str],
     ) -> None:
         self.settings = settings
         self.source = source
         self.target = target
+        self.first = first
         self.n = n
         self.cluster = cluster
         self.spark = spark
@@ -299,8 +255,19 @@ class _Run:
         self.journal = journal
         self.interrupted = interrupted
         self.run = secrets.token_bytes(8)
-        self.notes: list[str] = []
+        self.notes = notes
         self.producers: int | None = None
+        # How many records there are to write, once that has begun, and whether it has ended.
+        self.records: int | None = None
+        self.all_written = False
+
+    def standing(self) -> str:
+        """How far the run is, in words."""
+        if self.records is None:
+            return f"before anything was written to {self.target}"
+        if self.all_written:
+            return f"after all {self.records:,} records were written to {self.target}: what followed was not done"
+        return f"while it wrote to {self.target}: {self._written(self.records)}"
 
     def report(self) -> Report:
         with self.steps("read and place"), refused_by_spark(f"{self.source.name} cannot be read"):
@@ -309,7 +276,7 @@ class _Run:
         if not given.records:
             raise PartwrightError(f"{self.source.name} has no records: it is empty, nothing was written")
         with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
-            self.target.prepare(self.n)
+            self.target.prepare(self.n, self.first, append=self.settings.append)
         with self.steps("write"):
             self._write(placed, given.records)
         found = proof = None
@@ -319,7 +286,9 @@ class _Run:
                 found = checks.check(placed, self.target.read(self.spark), self.run, self.target.begin)
             nulls = {part.partition: part.null_keys for part in found.partitions}
             partitions = tuple(replace(part, null_keys=nulls.get(part.partition, 0)) for part in partitions)
-            proof = self._proof(placed)
+            if self.target.partitions_now() in {None, self.n}:
+                proof = self._proof(placed)
+        n_now = self.target.partitions_now()
         placed.unpersist()
         placed_records = given.records - given.unplaced
         keyed = given.with_key if self.settings.strategy_name not in {None, "key"} else placed_records
@@ -344,6 +313,7 @@ class _Run:
             steps=tuple(self.steps.taken),
             checks=found,
             proof=proof,
+            n_now=n_now,
             notes=tuple(self.notes),
         )
 
@@ -385,14 +355,16 @@ class _Run:
 
     def _write(self, placed: DataFrame, records: int) -> None:
         self.journal.begin(self.run.hex(), records)
+        self.records = records
         try:
             self.target.write(placed)
         except (Exception, KeyboardInterrupt) as error:
-            if self.interrupted.is_set() or isinstance(error, KeyboardInterrupt):
+            if self.interrupted or isinstance(error, KeyboardInterrupt):
                 said = f"interrupted while writing to {self.target}: {self._written(records)}"
-                raise KeyboardInterrupt(said) from None
+                raise Ended(self.interrupted[0] if self.interrupted else signal.SIGINT, said) from None
             said = f"writing to {self.target} stopped: {one_sentence(error)}; {self._written(records)}"
             raise PartwrightError(said) from error
+        self.all_written = True
         self.journal.finish()
 
     def _written(self, records: int) -> str:
@@ -403,9 +375,8 @@ class _Run:
                 f"how many of the {records:,} records arrived is not known, for the broker does not answer: the next "
                 "run looks before it writes"
             )
-        done = sum(written.values())
-        places = ", ".join(f"{count:,} in partition {number}" for number, count in written.items() if count)
-        return f"{done:,} of {records:,} records are written{f' ({places})' if places else ''}, the others are not"
+        # On one machine Spark tries a task again only where its master says how often, as local[2,4] does.
+        return arrived(written, records, re.fullmatch(r"local(\[[^,]*\])?", self.settings.master) is None)
 
     def _proof(self, placed: DataFrame) -> checks.Proof | None:
         """The same records to a topic of their own, without a partition: the Java producer chooses."""
@@ -425,12 +396,14 @@ class _Run:
             )
             return None
         topic = KafkaTopic(self.target.bootstrap_servers, f"{self.source.topic[:200]}.proof-{self.run.hex()}")
+        self.journal.proof(topic.topic)
         try:
             with self.steps("let the Java producer choose"), refused_by_spark("the proof cannot be written"):
-                topic.prepare(self.n)
+                topic.prepare(self.n, Look(), append=False)
                 topic.write(placed.drop("partition"))
             with self.steps("compare"), refused_by_spark("the proof cannot be read back"):
                 return checks.compare(placed, topic.read(self.spark), self.run)
         finally:
             with contextlib.suppress(PartwrightError):
                 topic.delete()
+                self.journal.proof(None)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright.errors import PartwrightError
-from partwright.producer import Producer
+from partwright.kafka.address import parse_kafka
+from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KafkaTarget", "ParquetTarget", "Settings", "parse_kafka", "parse_target"]
+__all__ = ["KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
 
-_BROKER = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/\[\],]+):([0-9]{1,5})")
-_LARGEST_PORT = 65535
 # Spark counts the rows of a limit in an int.
 _LARGEST_LIMIT = 2**31 - 1
 
@@ -44,7 +42,7 @@ class ParquetTarget:
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """One run of the main job.
 
     Attributes:
@@ -159,28 +157,6 @@ class Settings:
             key_type=self.key_type,
             seed=self.seed,
         )
-
-
-def parse_kafka(address: str) -> tuple[str, str | None]:
-    """The bootstrap servers and the topic of `kafka://host:port[,host:port][/topic]`.
-
-    Raises:
-        PartwrightError: The address is not of this form.
-
-    Examples:
-        >>> parse_kafka("kafka://127.0.0.1:9092/flights")
-        ('127.0.0.1:9092', 'flights')
-        >>> parse_kafka("kafka://a:9092,b:9092")
-        ('a:9092,b:9092', None)
-    """
-    servers, _, topic = address.removeprefix("kafka://").partition("/")
-    for server in servers.split(","):
-        match = _BROKER.fullmatch(server)
-        if not address.startswith("kafka://") or match is None or not 0 < int(match[2]) <= _LARGEST_PORT:
-            raise PartwrightError(
-                f"{address!r} is no Kafka: write kafka://host:port, kafka://127.0.0.1:9092 say"
-            )
-    return servers, topic or None
 
 
 def parse_target(text: str) -> tuple[KafkaTarget | ParquetTarget, str | None]:

@@ -6,22 +6,24 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
-from pyspark.sql import types as T  # noqa: N812 - the same
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from partwright import spark as pws
 from partwright.errors import KeyTypeError, PartwrightError
+from partwright.files.quotes import refuse_open_quote
 from partwright.kafka import topics
+from partwright.kafka.address import parse_kafka
 from partwright.pipeline import flights
-from partwright.pipeline.settings import parse_kafka
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from partwright.pipeline.settings import Settings
+    from partwright.pipeline.settings import RunSettings
 
 __all__ = ["HEADER", "Source", "find_source", "key_bytes", "read_records", "spark_path"]
 
@@ -75,7 +77,7 @@ class Source:
     topic: str
 
 
-def find_source(settings: Settings) -> Source:
+def find_source(settings: RunSettings) -> Source:
     """What `settings.source` stands for.
 
     Raises:
@@ -117,11 +119,12 @@ def _files(path: str, named: str | None) -> Source:
     remote = re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path)
     local = Path(path)
     if not remote and not named and not local.exists():
-        raise PartwrightError(f"there is no file or folder {path!r}")
+        raise PartwrightError(f"there is no file or folder {path!r}", path=path)
     kind = named or _format_of(local)
     if kind is None:
         raise PartwrightError(
-            f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's"
+            f"the format of {path!r} is not known by its name: say --format csv, json, parquet or another of Spark's",
+            path=path,
         )
     known = not remote and local.exists()
     if known and kind == "csv" and re.search(r"[\\{}\[\]*?,]", str(local.resolve())):
@@ -150,7 +153,7 @@ def _format_of(path: Path) -> str | None:
     return _FORMATS.get(endings[-1]) if endings else None
 
 
-def read_records(spark: SparkSession, source: Source, settings: Settings, run: bytes) -> DataFrame:
+def read_records(spark: SparkSession, source: Source, settings: RunSettings, run: bytes) -> DataFrame:
     """The source's records, lazily, before they are placed.
 
     Args:
@@ -204,12 +207,30 @@ def _load(spark: SparkSession, source: Source) -> DataFrame:
     frame = spark.read.format(source.format).options(**source.options).load(source.path)
     if not frame.columns:
         raise PartwrightError(f"{source.name} has no records: it is empty")
+    if source.format == "csv":
+        _refuse_open_quotes(frame, source)
     if source.options.get("emptyValue") != _EMPTY:
         return frame
     texts = [name for name, kind in frame.dtypes if kind == "string"]
     return frame.withColumns(
         {name: F.when(_quoted(name) == _EMPTY, "").otherwise(_quoted(name)) for name in texts}
     )
+
+
+# Of these Spark's reader has other quotes, lines or bytes than `refuse_open_quote`.
+_OTHER_QUOTES = {"quote", "escape", "multiline", "encoding", "charset", "comment", "linesep"}
+
+
+def _refuse_open_quotes(frame: DataFrame, source: Source) -> None:
+    """Refuses a csv of this machine that ends within quotes: Spark takes all from there on for one field."""
+    ours = _OPTIONS["csv"].items()
+    changed = {name.lower(): value for name, value in source.options.items() if (name, value) not in ours}
+    delimiter = changed.get("sep", changed.get("delimiter", ",")).replace("\\t", "\t").encode()
+    if changed.keys() & _OTHER_QUOTES or len(delimiter) != 1:
+        return
+    for file in map(urlsplit, frame.inputFiles()):
+        if file.scheme == "file":
+            refuse_open_quote(Path(unquote(file.path)), delimiter)
 
 
 def _column_name(frame: DataFrame, source: Source, name: str | None, option: str) -> str:
@@ -245,7 +266,7 @@ def _as_key_type(frame: DataFrame, name: str, key_type: str | None) -> Column:
     return column
 
 
-def _for_strategy(frame: DataFrame, source: Source, settings: Settings) -> list[Column]:
+def _for_strategy(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
     """What a strategy goes by beside the key: text in the column of partitions is read as the number that it says."""
     columns = []
     if settings.partition is not None:

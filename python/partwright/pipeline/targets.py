@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documents use
-from pyspark.sql import types as T  # noqa: N812 - the same
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.source import HEADER, spark_path
+from partwright.pipeline.target_state import Look, refuse_changed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,20 +42,27 @@ class Target(Protocol):
 
     begin: Mapping[int, int]
 
-    def existing(self) -> tuple[int | None, int]:
-        """The number of partitions that are there, None if nothing is, and how many records they hold."""
+    def look(self) -> Look:
+        """What is there now."""
 
     def cluster(self) -> Cluster | None:
         """Where the topic's partitions are; None where it is not there."""
 
-    def prepare(self, n: int) -> None:
-        """Makes what is not there yet, ready to be written to."""
+    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+        """Makes what is not there yet, ready to be written to; looks again, for `first` may be minutes old.
+
+        Raises:
+            PartwrightError: Somebody has changed the target since `first`; nothing was written.
+        """
 
     def write(self, placed: DataFrame) -> None:
         """Writes columns `key`, `value`, `headers`, `partition`; task i holds partition i, in order."""
 
     def written(self) -> Mapping[int, int] | None:
         """How many records each partition got since `prepare`; None where nobody can tell."""
+
+    def partitions_now(self) -> int | None:
+        """How many partitions there are now, 0 where the topic is gone; None where nobody can add any."""
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
@@ -73,14 +82,13 @@ class KafkaTopic:
     def __str__(self) -> str:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
 
-    def existing(self) -> tuple[int | None, int]:
-        """See `Target.existing`."""
-        n = topics.partition_count(self.bootstrap_servers, self.topic)
-        if n is None:
-            return None, 0
+    def look(self) -> Look:
+        """See `Target.look`."""
+        if topics.partition_count(self.bootstrap_servers, self.topic) is None:
+            return Look()
         first = topics.beginning_offsets(self.bootstrap_servers, self.topic)
-        end = topics.end_offsets(self.bootstrap_servers, self.topic)
-        return n, sum(end.values()) - sum(first.values())
+        ends = topics.end_offsets(self.bootstrap_servers, self.topic)
+        return Look(len(ends), sum(ends.values()) - sum(first.values()), ends)
 
     def cluster(self) -> Cluster | None:
         """See `Target.cluster`."""
@@ -88,11 +96,16 @@ class KafkaTopic:
             return None
         return Cluster.from_kafka(self.bootstrap_servers, [self.topic])
 
-    def prepare(self, n: int) -> None:
-        """Makes the topic where it is not there, and waits until each of its partitions has a leader that answers."""
-        if topics.partition_count(self.bootstrap_servers, self.topic) is None:
-            topics.create_topic(self.bootstrap_servers, self.topic, n)
-        self.begin = topics.end_offsets(self.bootstrap_servers, self.topic)
+    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+        """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
+        now = self.look()
+        if now.partitions is None and first.partitions is None:
+            # Somebody may make it in this very moment: what they made is then looked at.
+            with contextlib.suppress(topics.TopicExistsError):
+                topics.create_topic(self.bootstrap_servers, self.topic, n)
+            now = self.look()
+        refuse_changed(first, now, n, append, str(self))
+        self.begin = now.ends
 
     def write(self, placed: DataFrame) -> None:
         """See `Target.write`; where `placed` has no column `partition` the Java producer chooses."""
@@ -112,16 +125,17 @@ class KafkaTopic:
             end = topics.end_offsets(self.bootstrap_servers, self.topic)
         except BrokerError:
             return None
-        return {partition: end[partition] - first for partition, first in sorted(self.begin.items())}
+        return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """See `Target.read`; up to the ends that the partitions have now."""
+        """See `Target.read`; up to the ends that the partitions have now, those that were added since included."""
         end = topics.end_offsets(self.bootstrap_servers, self.topic)
+        begin = {partition: self.begin.get(partition, 0) for partition in end}
         records = (
             spark.read.format("kafka")
             .option("kafka.bootstrap.servers", self.bootstrap_servers)
             .option("assign", json.dumps({self.topic: sorted(end)}))
-            .option("startingOffsets", _offsets(self.topic, self.begin))
+            .option("startingOffsets", _offsets(self.topic, begin))
             .option("endingOffsets", _offsets(self.topic, end))
             .option("includeHeaders", "true")
             .load()
@@ -130,6 +144,10 @@ class KafkaTopic:
         return records.select(
             "partition", "offset", "key", "value", F.get(ours, F.lit(0))["value"].alias("header")
         )
+
+    def partitions_now(self) -> int:
+        """See `Target.partitions_now`."""
+        return topics.partition_count(self.bootstrap_servers, self.topic) or 0
 
     def delete(self) -> None:
         """Takes the topic away again."""
@@ -159,7 +177,7 @@ class ParquetFolders:
     def __str__(self) -> str:
         return f"folder {str(self.folder)!r}"
 
-    def existing(self) -> tuple[int | None, int]:
+    def look(self) -> Look:
         """Refuses a folder that holds partitions of this topic already.
 
         Raises:
@@ -173,13 +191,15 @@ class ParquetFolders:
                 f"{str(self.folder)!r} holds {there[0].name!r} already, from an earlier run: nothing was written; take "
                 "another folder or another --topic, or remove what is there"
             )
-        return None, 0
+        return Look()
 
     def cluster(self) -> None:
         """Folders have no leaders."""
 
-    def prepare(self, n: int) -> None:
-        """Makes the folder; all `n` partitions get theirs as they are written."""
+    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+        """See `Target.prepare`; all `n` partitions get their folders as they are written."""
+        del first, append
+        self.look()
         try:
             self._unfinished.mkdir(parents=True)
         except FileExistsError:
@@ -210,6 +230,9 @@ class ParquetFolders:
         """See `Target.written`; a write that stopped leaves nothing under a partition's name."""
         shutil.rmtree(self._unfinished, ignore_errors=True)
         return {}
+
+    def partitions_now(self) -> None:
+        """See `Target.partitions_now`."""
 
     def read(self, spark: SparkSession) -> DataFrame:
         """See `Target.read`."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from partwright.errors import MissingExtraError, PartwrightError
+from partwright.errors import MissingExtraError
+from partwright.report.html_page import Asked, check, html, save
 from partwright.report.svg import fragment
-from partwright.report.writing import Asked, check, html, save
+from partwright.report.topics import topic_of
 
 if TYPE_CHECKING:
     import os
@@ -23,25 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Asked", "check", "notebook", "page", "write"]
 
-# By the class of an answer, the command that gives it.
-_TOPICS = {
-    "Placement": "check",
-    "Fingerprint": "fingerprint",
-    "Resize": "resize",
-    "Assignment": "assign",
-    "Timeline": "group",
-    "Simulation": "batch",
-    "Tuning": "batch",
-    "Report": "run",
-}
 
-
-def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noqa: ANN401 - whatever commands answer
+def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:
     """The page of an answer, as text.
 
     Args:
-        answer: A Placement, a Fingerprint, a Resize, an Assignment, a Timeline, a Simulation, a Tuning, or a run's
-            report; or with `asked`, several side by side as `compare` of the same parts gives them.
+        answer: A Check, a Fingerprint, a Resize, a Meeting, an Assignment, a Timeline, a Simulation, a Tuning, or a
+            run's report; or with `asked`, several side by side as `compare` of the same parts gives them.
         asked: What it answers; by default the command alone.
         more: What the figures of such an answer are told beside it.
 
@@ -49,7 +38,7 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noq
         HTML.
 
     Raises:
-        PartwrightError: It is none of these, or too much for a page.
+        PartwrightError: There is no page of such a thing, or it is too much for one.
         MissingExtraError: What makes pages is missing: `pip install 'partwright[report]'`.
     """
     check("report.html")
@@ -57,7 +46,7 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:  # noq
     return html(document, asked)
 
 
-def notebook(answer: Any) -> str | None:  # noqa: ANN401 - see `page`
+def notebook(answer: Any) -> str | None:
     """What a notebook shows of an answer: its words and first figures, as SVG.
 
     Args:
@@ -79,26 +68,19 @@ def notebook(answer: Any) -> str | None:  # noqa: ANN401 - see `page`
     return fragment(document)
 
 
-def _document(answer: Any, asked: Asked | None, more: dict[str, Any]) -> tuple[Asked, Document]:  # noqa: ANN401
-    topic = _TOPICS.get(type(answer).__name__)
-    if topic is None and asked is not None and isinstance(answer, (dict, list)):
-        # Several side by side.
-        topic = asked.command
-    if topic is None or topic not in _TOPICS.values():
-        raise PartwrightError(
-            f"there is no report of a {type(answer).__name__}: there are those of {_known()}"
-        )
+def _document(answer: Any, asked: Asked | None, more: dict[str, Any]) -> tuple[Asked, Document]:
+    topic = topic_of(answer, None if asked is None else asked.command)
     asked = asked or Asked(topic)
     module = importlib.import_module(f"partwright.report.figures.{topic}")
     return asked, module.document(answer, asked.source, **more)
 
 
 def write(
-    answer: Any,  # noqa: ANN401 - see `page`
+    answer: Any,
     file: str | os.PathLike[str],
     *,
     asked: Asked | None = None,
-    **more: Any,  # noqa: ANN401 - the same
+    **more: Any,
 ) -> Path:
     """Writes the page of an answer.
 
@@ -123,7 +105,3 @@ def write(
     """
     check(file)
     return save(page(answer, asked=asked, **more), file)
-
-
-def _known() -> str:
-    return ", ".join(_TOPICS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwright.report.words import bytes_, number, plain, share
+from partwright.report.text import bytes_, number, plain, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -77,15 +77,22 @@ class Verdict(NamedTuple):
     Attributes:
         state: holds, fails, open where nobody looked, or said where it is no question.
         text: The sentence.
+        headline: How it begins, where that is set apart from the rest.
     """
 
     state: str
     text: str
+    headline: str = ""
 
     @property
     def mark(self) -> str:
         """What stands before it."""
         return {"holds": "✓ ", "fails": "✗ "}.get(self.state, "")
+
+    @property
+    def rest(self) -> str:
+        """The sentence without its headline."""
+        return self.text[len(self.headline) :]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from partwright.colours import ACCENT, EMPHASIS, MUTED
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Figure, bounded
 from partwright.report.plots import PICKED, by_kind, chart, legend, squares, tooltip
 

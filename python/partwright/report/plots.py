@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.colours import ACCENT
+from partwright.report.colours import ACCENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ _HEIGHT = 300
 _ROW = 22
 
 
-def chart(data: Sequence[Mapping[str, Any]], height: int = _HEIGHT, **rest: Any) -> dict[str, Any]:  # noqa: ANN401
+def chart(data: Sequence[Mapping[str, Any]], height: int = _HEIGHT, **rest: Any) -> dict[str, Any]:
     """A specification of a whole plot."""
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -82,7 +82,7 @@ def chart(data: Sequence[Mapping[str, Any]], height: int = _HEIGHT, **rest: Any)
     }
 
 
-def quantity(field: str, title: str, kind: str = "number", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def quantity(field: str, title: str, kind: str = "number", **more: Any) -> dict[str, Any]:
     """A channel of numbers; an axis from 0 on."""
     formats: dict[str, dict[str, Any]] = {
         # d3 writes no more digits than a tick needs.
@@ -227,7 +227,7 @@ def by_name(
     value: dict[str, Any],
     name_title: str | None,
     said: list[dict[str, Any]],
-    colour: Any = None,  # noqa: ANN401 - a channel
+    colour: Any = None,
 ) -> dict[str, Any]:
     """Bars beside names, in the order of the rows, each with its value at its end.
 

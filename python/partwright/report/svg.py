@@ -7,7 +7,7 @@ from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from partwright.report.words import plain
+from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ def svg(figure: Figure) -> str:
     Returns:
         SVG that takes the colour of the text around it.
     """
-    import vl_convert  # noqa: PLC0415 - an extra
+    import vl_convert
 
     if figure.spec is None:
         return ""
@@ -84,5 +84,5 @@ def _row(cells: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _text(text: Any) -> str:  # noqa: ANN401 - whatever is shown
+def _text(text: Any) -> str:
     return escape(plain(text))

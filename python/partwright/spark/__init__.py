@@ -13,7 +13,7 @@ from partwright.spark.requirements import require_pyspark
 require_pyspark()
 
 # ruff: noqa: E402 - the rest imports PySpark
-from partwright.point_reads import assign_json
+from partwright.kafka.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
-import threading
-from contextlib import contextmanager, nullcontext
+import tempfile
+import warnings
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyspark
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
@@ -24,17 +27,22 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
-from partwright.jars import jars
-from partwright.java import java_command
+from partwright.folders import opened_privately
+from partwright.kafka.jars import jars
+from partwright.kafka.java import java_command, properties
+from partwright.signals import Ended, handled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
+    from types import FrameType
     from typing import IO
 
-__all__ = ["start"]
+__all__ = ["how_java_ended", "removed_with_java", "start", "stop"]
 
 _PYTHON = "PYSPARK_PYTHON"
+_SUBMIT = "PYSPARK_SUBMIT_ARGS"
+_JAVA_OPTIONS = {"spark.driver.defaultJavaOptions", "spark.driver.extraJavaOptions"}
 _JARS = "spark.jars"
 _KAFKA_SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 
@@ -43,12 +51,12 @@ def start(
     app_name: str,
     master: str,
     kafka: bool,
-    configs: Mapping[str, Any],
+    configs: Mapping[str, object],
     log_file: str | os.PathLike[str] | None,
 ) -> SparkSession:
     """The session that `partwright.spark.session` promises, and its refusals."""
     python = _this_python()
-    running = SparkContext._active_spark_context  # noqa: SLF001 - PySpark has no public name for it
+    running = SparkContext._active_spark_context
     if running is not None:
         _check_running(running, python, kafka)
         return SparkSession.builder.getOrCreate()
@@ -57,7 +65,7 @@ def start(
     conf = _configuration(app_name, master, kafka, configs)
     with _environment(_PYTHON, python):
         _start_java(conf, log_file)
-        return _start_spark(conf)
+        return _start_spark(conf, log_file)
 
 
 def _this_python() -> str:
@@ -110,7 +118,7 @@ def _check_running(context: SparkContext, python: str, kafka: bool) -> None:
 
 
 def _has_class(context: SparkContext, name: str) -> bool:
-    jvm: Any = context._jvm  # noqa: SLF001 - the door to Spark's classes
+    jvm: Any = context._jvm
     try:
         jvm.org.apache.spark.util.Utils.classForName(name, False, False)
     except Py4JJavaError:
@@ -118,7 +126,7 @@ def _has_class(context: SparkContext, name: str) -> bool:
     return True
 
 
-def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str, Any]) -> SparkConf:
+def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str, object]) -> SparkConf:
     settings = {
         "spark.app.name": app_name,
         "spark.master": master,
@@ -157,53 +165,186 @@ def _start_java(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Non
 
     Spark's workers inherit its output.  This process's own is left alone: other threads may be drawing on it.
     """
-    if SparkContext._gateway is not None:  # noqa: SLF001 - what SparkContext itself asks
+    if SparkContext._gateway is not None:
         return
     try:
-        with _opened(log_file) as log, _interrupt_deferred():
+        with (
+            _opened(log_file) as log,
+            _in_a_file(conf) as arguments,
+            _environment(_SUBMIT, arguments),
+            _deferred(),
+        ):
             streams = {} if log is None else {"stdout": log, "stderr": log}
-            gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+            gateway = launch_gateway(None, streams)  # type: ignore[no-untyped-call]
     except PySparkRuntimeError as error:
-        place = "above" if log_file is None else f"in {os.fspath(log_file)}"
-        raise PartwrightError(f"Spark's Java process ended as it started: what it said is {place}") from error
-    SparkContext._ensure_initialized(gateway=gateway, conf=conf)  # noqa: SLF001
+        raise _ended_as_it_started(log_file) from error
+    SparkContext._ensure_initialized(gateway=gateway, conf=conf)
     if log_file is not None:
         _log_failed_queries(log_file)
 
 
+def _ended_as_it_started(log_file: str | os.PathLike[str] | None) -> PartwrightError:
+    place = "above" if log_file is None else f"in {os.fspath(log_file)}"
+    return PartwrightError(f"Spark's Java process ended as it started: what it said is {place}")
+
+
 @contextmanager
-def _interrupt_deferred() -> Iterator[None]:
-    """Ctrl-C waits for the end of the block, a few seconds.
+def _in_a_file(conf: SparkConf) -> Iterator[str]:
+    """spark-submit's arguments with all settings in a file, for a command line is read by every user of a machine.
+
+    PySpark itself would give each setting as an argument, passwords too.
+    """
+    theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
+    folder = Path(tempfile.mkdtemp(prefix="partwright-spark-"))
+    try:
+        file = folder / "settings.properties"
+        # Of two lines on one setting Java takes the later one.
+        given = [Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:]]
+        with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
+            settings.write(
+                "".join([*given, properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))])
+            )
+        options = ["--properties-file", str(file)]
+        # Without a file named, spark-submit reads conf/spark-defaults.conf.
+        yield shlex.join([*options, *([] if files else ["--load-spark-defaults"]), *arguments])
+    except OSError as error:
+        raise PartwrightError(f"Spark's settings cannot be handed over in a file ({error})") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _java_options_apart(settings: dict[str, str], folder: Path) -> dict[str, str]:
+    """The settings, with the system properties of the driver's Java, passwords of key stores say, in a file too.
+
+    spark-submit makes Java's command line of them, and Java takes `@file` there.
+    """
+    settings = dict(settings)
+    for name in _JAVA_OPTIONS & settings.keys():
+        options = shlex.split(settings[name])
+        apart = [option for option in options if option.startswith("-D")]
+        if apart:
+            file = folder / name
+            with open(file, "x", encoding="utf-8", opener=opened_privately) as lines:
+                for option in apart:
+                    quoted = option.replace("\\", "\\\\").replace('"', '\\"')
+                    lines.write(f'"{quoted}"\n')
+            rest = [option for option in options if option not in apart]
+            settings[name] = shlex.join([*rest, f"@{file}"])
+    return settings
+
+
+def _submit_arguments(text: str) -> tuple[dict[str, str], list[str], list[str]]:
+    """The settings that the environment gives, its other arguments, and the files of settings that it names."""
+    settings, others, files = {}, [], []
+    words = iter(shlex.split(text))
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option in {"--conf", "-c"}:
+            name, _, setting = (value if equals else next(words, "")).partition("=")
+            settings[name] = setting
+        elif option == "--properties-file":
+            files.append(value if equals else next(words, ""))
+        else:
+            others.append(word)
+    return settings, others, files
+
+
+@contextmanager
+def _deferred() -> Iterator[None]:
+    """Ctrl-C, and whatever else ends this process in order, waits for the end of the block, a few seconds.
 
     A Java process whose start is broken off would never end: PySpark takes away the folder in which it was to say
     that it is there, and the thread that failed at this is not the one that keeps it running.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: came.set())
+    came: list[int] = []
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+
     try:
-        yield
+        with handled(noted):
+            yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came.is_set():
-            raise KeyboardInterrupt
+        if came:
+            raise Ended(came[0])
 
 
-def _start_spark(conf: SparkConf) -> SparkSession:
+def _start_spark(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> SparkSession:
     try:
-        return SparkSession.builder.config(conf=conf).getOrCreate()
+        spark = SparkSession.builder.config(conf=conf).getOrCreate()
     except Py4JJavaError as error:
         reason = str(error.java_exception.getMessage()).splitlines()[0]
         raise PartwrightError(f"Spark did not start on {conf.get('spark.master')!r}: {reason}") from error
+    except (Py4JError, OSError) as error:
+        if how_java_ended() is None:
+            raise
+        _forget_java()
+        raise _ended_as_it_started(log_file) from error
+    if log_file is not None:
+        _log_lost_tasks(spark, log_file)
+    return spark
+
+
+def how_java_ended() -> str | None:
+    """How Spark's Java ended, in words; None while it answers, and where this process has none."""
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return None
+    try:
+        gateway.jvm.java.lang.System.nanoTime()
+    except (Py4JError, OSError):
+        pass
+    else:
+        return None
+    try:
+        # Its connections are closed a moment before its parent is told.
+        code = gateway.proc.wait(_END_S) if gateway.proc else None
+    except subprocess.TimeoutExpired:
+        code = None
+    if code is None:
+        return "answers no more"
+    return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
+
+
+_END_S = 5.0
+
+
+def stop(spark: SparkSession) -> None:
+    """Stops a session, also one whose Java has ended: PySpark's own `stop` fails there half way."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            spark.stop()
+    except (Py4JError, OSError):
+        if how_java_ended() is None:
+            raise
+        # What the first call did not reach, in Python alone.
+        with suppress(Py4JError, OSError):
+            spark.stop()
+        _forget_java()
+
+
+def _forget_java() -> None:
+    """The next session of this process starts a Java of its own."""
+    gateway: Any = SparkContext._gateway
+    with suppress(Py4JError, OSError):
+        gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def removed_with_java(spark: SparkSession, folder: Path) -> None:
+    """Lets Spark's Java remove a folder as it ends, also where this process was killed before."""
+    jvm: Any = spark.sparkContext._jvm
+    jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(folder)))
 
 
 def _opened(log_file: str | os.PathLike[str] | None) -> AbstractContextManager[IO[bytes] | None]:
     if log_file is None:
         return nullcontext()
     try:
-        return Path(log_file).open("ab")
+        return open(log_file, "ab", opener=opened_privately)
     except OSError as error:
         raise PartwrightError(
             f"Spark's log {os.fspath(log_file)!r} cannot be written: {error.strerror}"
@@ -218,9 +359,21 @@ def _log_failed_queries(log_file: str | os.PathLike[str]) -> None:
         logger.addHandler(logging.FileHandler(log_file, encoding="utf-8", delay=True))
 
 
+def _log_lost_tasks(spark: SparkSession, log_file: str | os.PathLike[str]) -> None:
+    """PySpark's server for accumulators prints a traceback on stderr where Java ends in the midst of a task."""
+    server: Any = spark.sparkContext._accumulatorServer
+
+    def logged(request: object, address: object) -> None:
+        del request
+        with open(log_file, "a", encoding="utf-8", opener=opened_privately) as log:
+            log.write(f"a task's connection from {address} was lost: {sys.exc_info()[1]!r}\n")
+
+    server.handle_error = logged
+
+
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Spark takes its workers' interpreter from the environment alone, once, as a session starts."""
+    """What Spark or PySpark takes from the environment alone, once, as a session starts."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

@@ -20,8 +20,8 @@ from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # mad
 from pyspark.sql.functions import col as column_named
 from pyspark.sql.types import BinaryType, IntegerType
 
-from partwright import hashing
 from partwright.errors import PartwrightError
+from partwright.keys import hashing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def partition_for_key(
             value that does not fit; `partwright.spark.first_sentence` finds the sentence in it.
 
     Examples:
-        >>> flights.select(partition_for_key("tailnum", 12))  # doctest: +SKIP
+        >>> flights.select(partition_for_key("tailnum", 12))
         DataFrame[partition_for_key(tailnum): int]
     """
     hashing.partition_for_key(None, n, client, key_type)
@@ -79,7 +79,7 @@ def murmur2(col: str | Column, key_type: str | None = None) -> Column:
         PartwrightError: As `partition_for_key` does.
 
     Examples:
-        >>> flights.select(murmur2("tailnum"))  # doctest: +SKIP
+        >>> flights.select(murmur2("tailnum"))
         DataFrame[murmur2(tailnum): int]
     """
     _check_key_type(key_type)
@@ -104,7 +104,7 @@ def encode(col: str | Column, key_type: str | None = None) -> Column:
         PartwrightError: As `partition_for_key` does.
 
     Examples:
-        >>> orders.select(encode("id", "java:long").alias("key"))  # doctest: +SKIP
+        >>> orders.select(encode("id", "java:long").alias("key"))
         DataFrame[key: binary]
     """
     _check_key_type(key_type)

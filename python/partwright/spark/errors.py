@@ -6,7 +6,8 @@ import re
 
 __all__ = ["first_sentence"]
 
-# The last line of a Python traceback, whatever Spark's classic and Connect clients put around it.
+# A worker's error comes through Java as text alone, without its attributes: the last line of a Python traceback,
+# whatever Spark's classic and Connect clients put around it.
 _OURS = re.compile(r"^\s*(?:\S*PythonException: )?partwright\.errors\.\w+: (.+)$", re.MULTILINE)
 _ABSENT = re.compile(r"ModuleNotFoundError: No module named '(partwright\b[^']*)'")
 

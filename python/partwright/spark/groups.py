@@ -25,8 +25,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from partwright._check import first_line
+from partwright.assignors.many import OPTIONAL, Topics, assign_sorted, check_assignor
 from partwright.errors import PartwrightError
-from partwright.grouped import OPTIONAL, Topics, assign_sorted, check_assignor
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
 
@@ -53,7 +54,7 @@ _PAIR = StructType(
 def assign(
     members: DataFrame,
     topics: Mapping[str, int] | DataFrame,
-    assignor: Any = "range",  # noqa: ANN401 - see `partwright.assign`
+    assignor: object = "range",
     *,
     order_by: str | Column | Sequence[str | Column],
 ) -> DataFrame:
@@ -84,9 +85,9 @@ def assign(
             `partwright.spark.first_sentence` finds it.
 
     Examples:
-        >>> members.columns  # doctest: +SKIP
+        >>> members.columns
         ['group', 'member', 'topics', 'joined']
-        >>> assign(members, {"orders": 12}, "sticky", order_by="joined")  # doctest: +SKIP
+        >>> assign(members, {"orders": 12}, "sticky", order_by="joined")
         DataFrame[group: string, member: string, topic: string, partition: int, position: int]
     """
     check_assignor(assignor)
@@ -119,16 +120,15 @@ def assign(
     return grouped.select("group", assigned.alias("assigned")).select("group", sf.inline("assigned"))
 
 
-def _check_sent(assignor: Any) -> None:  # noqa: ANN401 - see `partwright.assign`
+def _check_sent(assignor: object) -> None:
     """Spark pickles it: at once in a classic session, and through Connect not before a job runs."""
     try:
         cloudpickle.dumps(assignor)  # type: ignore[no-untyped-call]
     except Exception as error:
-        lines = str(error).splitlines() or [type(error).__name__]
-        raise PartwrightError(f"the assignor cannot be sent to the workers: {lines[0]}") from error
+        raise PartwrightError(f"the assignor cannot be sent to the workers: {first_line(error)}") from error
 
 
-def _udf(assignor: Any, shared: Topics | None) -> Any:  # noqa: ANN401 - PySpark has no type for it
+def _udf(assignor: object, shared: Topics | None) -> Any:
     def assigned(group: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
         for name, is_tied in zip(group.to_pylist(), tied.to_pylist(), strict=True):
             if name is None:

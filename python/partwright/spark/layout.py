@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
-from partwright import hashing
 from partwright.errors import KeyTypeError, PartwrightError
+from partwright.keys import hashing
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
 from partwright.spark.tables import PARTITION, with_partition
@@ -56,7 +56,7 @@ def kafka_layout(
             what `with_partition` refuses, and an `order_by` that is not there.
 
     Examples:
-        >>> orders.transform(kafka_layout(key="id", n=48, order_by="ts"))  # doctest: +SKIP
+        >>> orders.transform(kafka_layout(key="id", n=48, order_by="ts"))
         DataFrame[id: string, ts: timestamp, partition: int]
     """
     hashing.partition_for_key(None, n, client, key_type)
@@ -121,8 +121,9 @@ def copartition(
         PartwrightError: What `with_partition` refuses, in either table.
 
     Examples:
-        >>> orders, users = copartition(orders, users, key="user", n=48)  # doctest: +SKIP
-        >>> orders.join(users, ["partition", "user"])  # doctest: +SKIP
+        >>> orders, users = copartition(orders, users, key="user", n=48)
+        >>> orders.join(users, ["partition", "user"])
+        DataFrame[partition: int, user: string, total: bigint, name: string]
     """
     kind_a, kind_b = (type_of(df, key, "key") for df in (a, b))
     if kind_a != kind_b:

@@ -13,7 +13,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BooleanType, IntegerType
 
-from partwright import quotas
+from partwright.assignors import quotas
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 
@@ -37,7 +37,7 @@ Numbers: TypeAlias = str | int | Column
 
 
 def min_quota(partitions: Numbers, members: Numbers) -> Column:
-    """What every member has at least of so many partitions; see `partwright.quotas.min_quota`.
+    """What every member has at least of so many partitions; see `partwright.assignors.quotas.min_quota`.
 
     Args:
         partitions: How many partitions there are: a column's name, a Column or a number.
@@ -51,14 +51,14 @@ def min_quota(partitions: Numbers, members: Numbers) -> Column:
             value is; `partwright.spark.first_sentence` finds the sentence in it.
 
     Examples:
-        >>> groups.select(min_quota("partitions", "members"))  # doctest: +SKIP
+        >>> groups.select(min_quota("partitions", "members"))
         DataFrame[min_quota(partitions, members): int]
     """
     return _column(quotas.min_quota, IntegerType(), partitions, members)
 
 
 def max_quota(partitions: Numbers, members: Numbers) -> Column:
-    """What no member has more of; see `partwright.quotas.max_quota`.
+    """What no member has more of; see `partwright.assignors.quotas.max_quota`.
 
     Args:
         partitions: See `min_quota`.
@@ -74,7 +74,7 @@ def max_quota(partitions: Numbers, members: Numbers) -> Column:
 
 
 def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
-    """Whether a member is to get more; see `partwright.quotas.under_min_quota`.
+    """Whether a member is to get more; see `partwright.assignors.quotas.under_min_quota`.
 
     Args:
         owned: How many partitions the member has: a column's name, a Column or a number.
@@ -91,7 +91,7 @@ def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Co
 
 
 def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
-    """Whether a member is to lose some; see `partwright.quotas.over_max_quota`.
+    """Whether a member is to lose some; see `partwright.assignors.quotas.over_max_quota`.
 
     Args:
         owned: See `under_min_quota`.
@@ -108,7 +108,7 @@ def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Col
 
 
 def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Column:
-    """The first partition that `RangeAssignor` gives to a member; see `partwright.quotas.range_start`.
+    """The first partition that `RangeAssignor` gives to a member; see `partwright.assignors.quotas.range_start`.
 
     Args:
         index: The member's place among the topic's readers, from 0: a column's name, a Column or a number.
@@ -125,7 +125,7 @@ def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Column
 
 
 def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Column:
-    """How many partitions `RangeAssignor` gives to a member; see `partwright.quotas.range_length`.
+    """How many partitions `RangeAssignor` gives to a member; see `partwright.assignors.quotas.range_length`.
 
     Args:
         index: See `range_start`.

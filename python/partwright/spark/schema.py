@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.errors import AnalysisException
 
-from partwright import hashing
+from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
+from partwright.keys import hashing
 from partwright.spark.columns import as_column
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
             raise  # Spark's own words are about the user's own expression.
         if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
             raise PartwrightError(_absent(col, df, name)) from None
-        reason = str(error).splitlines()[0]
+        reason = first_line(error)
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
 
 
@@ -80,7 +81,7 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
     try:
         hashing.partition_for_key(pa.array([], sent), 1, key_type=key_type)
     except KeyTypeError as error:
-        raise KeyTypeError(f"{_called(key)} is {kind.simpleString()}: {error}") from None
+        raise error.within(f"{_called(key)} is {kind.simpleString()}") from None
     return kind
 
 

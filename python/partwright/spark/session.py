@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.spark.requirements import require_full_pyspark
@@ -20,7 +20,7 @@ def session(
     app_name: str = "partwright",
     master: str = "local[*]",
     kafka: bool = False,
-    configs: Mapping[str, Any] | None = None,
+    configs: Mapping[str, object] | None = None,
     log_file: str | os.PathLike[str] | None = None,
 ) -> SparkSession:
     """A classic Spark session; where one is running already, that one as it is.
@@ -33,7 +33,8 @@ def session(
         master: Spark's master.  A local one listens on the loopback interface alone.
         kafka: Whether to bring Spark's Kafka connector: four jars, fetched at the first use.
         configs: Spark's own configuration, which goes before what is set here; the connector's jars are
-            added to those in `spark.jars`.
+            added to those in `spark.jars`.  It reaches Java in a file that only this user can read, which is
+            removed once Java has started: no process has a password of it in its command line.
         log_file: Where Spark's log and whatever else its Java process and workers print is appended, so that
             the terminal stays clean.  The first session of a process starts Java, and so decides this.
 

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
-from partwright import hashing
 from partwright.errors import PartwrightError
+from partwright.keys import hashing
 from partwright.spark.quotas import SQL_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def register(spark: SparkSession) -> None:
             the sentence.
 
     Examples:
-        >>> register(spark)  # doctest: +SKIP
-        >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]  # doctest: +SKIP
+        >>> register(spark)
+        >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]
         10
     """
     of_keys = ((kafka_partition, IntegerType()), (kafka_murmur2, IntegerType()))

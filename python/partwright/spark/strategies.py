@@ -18,8 +18,8 @@ from pyspark.sql import functions as sf
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
+from partwright._check import shown
 from partwright.cluster import Cluster
-from partwright.cluster.parts import shown
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from partwright.producer import Producer
+    from partwright.producer.producer import Producer
 
 __all__ = ["by_strategy", "the_topic"]
 

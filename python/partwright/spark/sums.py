@@ -1,7 +1,7 @@
 """A table's records summed up on the cluster by key and partition, and what an audit needs of the sums on the driver.
 
-Spark groups; nothing but sums crosses to Python, and no more keys come to the driver than `partwright.observed` keeps
-of a file: of too many the same ones, those with the smallest hashes.
+Spark groups; nothing but sums crosses to Python, and no more keys come to the driver than `partwright.audit.key_sums`
+keeps of a file: of too many the same ones, those with the smallest hashes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from partwright.audit.key_sums import EARLIEST, Level, Observed, scale_of
 from partwright.errors import PartwrightError
-from partwright.observed import EARLIEST, Level, Observed, scale_of
 from partwright.spark.columns import as_column, encode, murmur2
 from partwright.spark.errors import first_sentence
 from partwright.spark.schema import check_key, type_of
@@ -103,7 +103,7 @@ def summed_again(pairs: DataFrame) -> DataFrame:
 
 
 def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> Observed:
-    """What `partwright.observed.Observed` has of the same records, from their sums.
+    """What `partwright.audit.key_sums.Observed` has of the same records, from their sums.
 
     Args:
         sums_: What `sums` gave, best where it is kept.

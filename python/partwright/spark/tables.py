@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from partwright import hashing
 from partwright.errors import PartwrightError
-from partwright.producer import Producer
+from partwright.keys import hashing
+from partwright.producer.producer import Producer
 from partwright.spark.columns import partition_for_key
 from partwright.spark.schema import check_key
 from partwright.spark.strategies import by_strategy, the_topic
@@ -37,7 +37,7 @@ def with_partition(
     size: str | Column | None = None,
     order_by: str | Column | Sequence[str | Column] | None = None,
     seed: int = 0,
-    configs: Mapping[str, Any] | None = None,
+    configs: Mapping[str, object] | None = None,
     partition: str | Column | None = None,
     field: str | Column | None = None,
     time: str | Column | None = None,
@@ -80,7 +80,7 @@ def with_partition(
             equal in `order_by`.
 
     Examples:
-        >>> with_partition(flights, key="tailnum", n=12)  # doctest: +SKIP
+        >>> with_partition(flights, key="tailnum", n=12)
         DataFrame[tailnum: string, partition: int]
     """
     hashing.partition_for_key(None, n, client, key_type)

@@ -5,6 +5,31 @@ use crate::names::listed;
 /// What the core's functions return.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What is wrong with every malformed array.
+const MALFORMED: &str = "the Arrow array is malformed, its offsets point outside of its data";
+
+/// What a refusal knows besides its sentence, for whoever has to act on it: no sentence is ever read back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The row of the column, counted from 0.
+    pub row: Option<usize>,
+    /// The setting or the kind of name that was refused.
+    pub field: Option<&'static str>,
+    /// What was given for it.
+    pub value: Option<Given>,
+    /// The sentence without the row, or the field, that it begins with.
+    pub reason: Option<String>,
+}
+
+/// A value that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A whole number.
+    Number(i64),
+    /// A name.
+    Text(String),
+}
+
 /// Why the core refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -55,9 +80,30 @@ pub enum Error {
         /// Those that were probably meant.
         nearest: Vec<&'static str>,
     },
+    /// A setting is below the least that it may be.
+    #[error("{field} {}", at_least(*least, *given))]
+    Setting {
+        /// Kafka's name of it.
+        field: &'static str,
+        /// The least it may be.
+        least: i64,
+        /// What was given instead.
+        given: i64,
+    },
     /// A producer has no partition for a record, or cannot be configured so.
     #[error("{0}")]
     Producer(String),
+    /// Replicas cannot be placed so.
+    #[error("{0}")]
+    Placement(String),
+    /// A recorded draw is missing, or not below its bound.
+    #[error("a number from 0 to {} is needed as draw {place}", bound.saturating_sub(1))]
+    Draw {
+        /// How many were drawn before it.
+        place: usize,
+        /// What it must be below.
+        bound: usize,
+    },
     /// A play of a group's life cannot go on.
     #[error("{0}")]
     Group(String),
@@ -109,7 +155,7 @@ pub enum Error {
         reason: String,
     },
     /// An Arrow array breaks Arrow's own format.
-    #[error("row {row}: the Arrow array is malformed, its offsets point outside of its data")]
+    #[error("row {row}: {MALFORMED}")]
     Malformed {
         /// The first row found broken.
         row: usize,
@@ -140,6 +186,53 @@ impl Error {
             other => other,
         }
     }
+
+    /// What this refusal knows besides its sentence.
+    #[must_use]
+    pub fn known(&self) -> Known {
+        let named = |field, name: &str| Known {
+            field: Some(field),
+            value: Some(Given::Text(name.to_owned())),
+            ..Known::default()
+        };
+        match self {
+            Self::Partitions { given } => Known { value: Some(Given::Number(*given)), ..Known::default() },
+            Self::UnknownClient { name, .. } => named("client", name),
+            Self::UnknownKeyType { name, .. } => named("key_type", name),
+            Self::UnknownAssignor { name, .. } => named("assignor", name),
+            Self::UnknownStrategy { name, .. } => named("strategy", name),
+            Self::TopicId { given } => named("topic_id", given),
+            Self::Setting { field, least, given } => Known {
+                field: Some(field),
+                value: Some(Given::Number(*given)),
+                reason: Some(at_least(*least, *given)),
+                ..Known::default()
+            },
+            Self::Value { row, reason } => {
+                Known { row: Some(*row), reason: Some(reason.clone()), ..Known::default() }
+            }
+            Self::Malformed { row } => {
+                Known { row: Some(*row), reason: Some(MALFORMED.to_owned()), ..Known::default() }
+            }
+            Self::Unassigned { reason, .. } => {
+                Known { reason: Some((*reason).to_owned()), ..Known::default() }
+            }
+            Self::Key { reason }
+            | Self::Producer(reason)
+            | Self::Group(reason)
+            | Self::KeyType(reason)
+            | Self::Placement(reason) => Known { reason: Some(reason.clone()), ..Known::default() },
+            Self::TooManyPartitions { .. }
+            | Self::Endless { .. }
+            | Self::Draw { .. }
+            | Self::Memory { .. }
+            | Self::TooLarge { .. } => Known::default(),
+        }
+    }
+}
+
+fn at_least(least: i64, given: i64) -> String {
+    format!("must be at least {least}, not {given}")
 }
 
 fn hint(nearest: &[&str]) -> String {
@@ -149,4 +242,29 @@ fn hint(nearest: &[&str]) -> String {
 /// There are too many clients to list where it is clear which was meant.
 fn clients(nearest: &[&str], known: &[&str]) -> String {
     if nearest.is_empty() { format!("; known: {}", known.join(", ")) } else { hint(nearest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_refusal_knows_is_in_its_sentence() {
+        let refused = Error::Value { row: 7, reason: "no number".to_owned() }.below(3);
+        assert_eq!(refused.to_string(), "row 10: no number");
+        assert_eq!(refused.known().row, Some(10));
+        assert_eq!(refused.known().reason.as_deref(), Some("no number"));
+
+        let malformed = Error::Malformed { row: 2 };
+        let reason = malformed.known().reason.unwrap_or_default();
+        assert_eq!(malformed.to_string(), format!("row 2: {reason}"));
+
+        let setting = Error::Setting { field: "linger.ms", least: 0, given: -1 };
+        assert_eq!(setting.to_string(), "linger.ms must be at least 0, not -1");
+        let Known { field, value, reason, row } = setting.known();
+        assert_eq!((row, field, value), (None, Some("linger.ms"), Some(Given::Number(-1))));
+        assert_eq!(reason.as_deref(), Some("must be at least 0, not -1"));
+
+        assert_eq!(Error::TooManyPartitions { most: 5 }.known(), Known::default());
+    }
 }

@@ -6,6 +6,8 @@
 //! | [`batching`] | what a producer's batches look like before it runs |
 //! | [`group`] | how a consumer group lives: rebalances, generations, sessions, fencing |
 //! | [`hashing`] | key bytes, each client's hash and the step from hash to partition |
+//! | [`java`] | the orders of Java's strings, maps and sets, and its random numbers |
+//! | [`placement`] | which brokers get a new topic's replicas: Kafka's two placers |
 //! | [`producer`] | where a record goes that its key does not place: the strategies of Kafka's producers |
 //! | `columnar` (feature `arrow`) | the same over Arrow columns, read where they lie |
 //!
@@ -20,7 +22,10 @@ pub mod batching;
 pub mod columnar;
 pub mod group;
 pub mod hashing;
+mod interned;
+pub mod java;
 mod names;
+pub mod placement;
 pub mod producer;
 
-pub use error::{Error, Result};
+pub use error::{Error, Given, Known, Result};

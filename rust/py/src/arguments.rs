@@ -7,7 +7,7 @@ use partwright_core::hashing::{self, KeyType, Partitions};
 use partwright_core::producer;
 use pyo3::prelude::*;
 
-use crate::error::{BoundaryError, refusal};
+use crate::error::{BoundaryError, refused_argument};
 
 /// A number of partitions: a whole number (`__index__`), no bool and no float.
 #[derive(Clone, Copy)]
@@ -21,10 +21,14 @@ impl<'py> FromPyObject<'_, 'py> for Count {
             if given.is_instance_of::<pyo3::types::PyBool>() { None } else { given.extract::<i64>().ok() };
         match number {
             Some(number) => Ok(Self(Partitions::new(number).map_err(BoundaryError::from)?)),
-            None => Err(refusal(format!(
-                "the number of partitions must be a whole number from 1 to 2147483647, not {}",
-                shown(given)
-            ))),
+            None => Err(refused_argument(
+                "n",
+                &given,
+                format!(
+                    "the number of partitions must be a whole number from 1 to 2147483647, not {}",
+                    shown(given)
+                ),
+            )),
         }
     }
 }
@@ -40,7 +44,9 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
         let number =
             if given.is_instance_of::<pyo3::types::PyBool>() { None } else { given.extract::<usize>().ok() };
         number.filter(|number| *number > 0).map(Self).ok_or_else(|| {
-            refusal(format!("the number of threads must be a whole number from 1 on, not {}", shown(given)))
+            let sentence =
+                format!("the number of threads must be a whole number from 1 on, not {}", shown(given));
+            refused_argument("threads", &given, sentence)
         })
     }
 }
@@ -53,7 +59,7 @@ impl<'py> FromPyObject<'_, 'py> for Client {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "client").map(Self)
+        named(given, "client", "client").map(Self)
     }
 }
 
@@ -65,7 +71,7 @@ impl<'py> FromPyObject<'_, 'py> for Encoding {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "key type").map(Self)
+        named(given, "key type", "key_type").map(Self)
     }
 }
 
@@ -77,7 +83,7 @@ impl<'py> FromPyObject<'_, 'py> for Assignor {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "assignor").map(Self)
+        named(given, "assignor", "assignor").map(Self)
     }
 }
 
@@ -89,18 +95,20 @@ impl<'py> FromPyObject<'_, 'py> for Strategy {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "strategy").map(Self)
+        named(given, "strategy", "strategy").map(Self)
     }
 }
 
 pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(
     given: Borrowed<'_, '_, PyAny>,
     what: &str,
+    field: &'static str,
 ) -> PyResult<T> {
-    match given.extract::<String>() {
-        Ok(name) => Ok(name.parse().map_err(BoundaryError::from)?),
-        Err(_) => Err(refusal(format!("{} {what} is named by text, not {}", article(what), shown(given)))),
-    }
+    let Ok(name) = given.extract::<String>() else {
+        let sentence = format!("{} {what} is named by text, not {}", article(what), shown(given));
+        return Err(refused_argument(field, &given, sentence));
+    };
+    Ok(name.parse().map_err(BoundaryError::from)?)
 }
 
 fn article(what: &str) -> &'static str {

@@ -1,6 +1,5 @@
 //! Arrow arrays in from Python and out to pyarrow; the only file that knows `pyo3_arrow`.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, new_empty_array};
@@ -12,11 +11,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCapsule;
+use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::ffi::to_array_pycapsules;
-use pyo3_arrow::input::AnyArray;
-use pyo3_arrow::{PyArray, PyChunkedArray};
 
-use crate::error::{BoundaryError, detached, unreadable};
+use crate::capsule::{import_array, import_stream};
+use crate::error::{BoundaryError, caught, detached, unreadable};
 
 /// A column as Python gave it: one array, or the chunks of a stream.
 pub(crate) struct Column {
@@ -28,9 +27,9 @@ pub(crate) struct Column {
 impl<'py> FromPyObject<'_, 'py> for Column {
     type Error = PyErr;
 
-    /// Takes over the buffers behind the capsules. Arrow's import trusts them, and panics where it should not have.
+    /// Takes over the buffers behind the capsules. Arrow's import panics at some arrays that keep to the interface.
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let imported = catch_unwind(AssertUnwindSafe(|| Self::import(given)))
+        let imported = caught(|| Self::import(given))
             .unwrap_or_else(|_| Err(PyTypeError::new_err("Arrow's import of arrays stopped at it")));
         imported.map_err(|error| unreadable(given.py(), error))
     }
@@ -38,20 +37,20 @@ impl<'py> FromPyObject<'_, 'py> for Column {
 
 impl Column {
     fn import(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        if let Some((schema, array)) = capsules(given)? {
-            let (array, field) = PyArray::from_arrow_pycapsule(&schema, &array)?.into_inner();
-            return Ok(Self { chunks: vec![array], field, chunked: false });
+        let py = given.py();
+        if let Some(export) = given.getattr_opt(intern!(py, "__arrow_c_array__"))? {
+            let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = export
+                .call0()?
+                .extract()
+                .map_err(|_| PyTypeError::new_err("__arrow_c_array__ gives no pair of capsules"))?;
+            let (array, field) = import_array(&schema, &array)?;
+            return Ok(Self { chunks: vec![array], field: Arc::new(field), chunked: false });
         }
-        Ok(match given.extract::<AnyArray>()? {
-            AnyArray::Array(array) => {
-                let (array, field) = array.into_inner();
-                Self { chunks: vec![array], field, chunked: false }
-            }
-            AnyArray::Stream(stream) => {
-                let (chunks, field) = stream.into_chunked_array()?.into_inner();
-                Self { chunks, field, chunked: true }
-            }
-        })
+        let stream = given.getattr(intern!(py, "__arrow_c_stream__"))?.call0()?;
+        let stream =
+            stream.cast().map_err(|_| PyTypeError::new_err("__arrow_c_stream__ gives no capsule"))?;
+        let (chunks, field) = import_stream(stream)?;
+        Ok(Self { chunks, field: Arc::new(field), chunked: true })
     }
 
     /// `rule` of each chunk without the GIL, as a `pyarrow.Array` or a `pyarrow.ChunkedArray` of the same chunks.
@@ -129,14 +128,6 @@ impl Column {
         }
         Ok(())
     }
-}
-
-/// The capsules of one array, if that is what it gives; the other ways into a column ask several times for as much.
-fn capsules<'py>(
-    given: Borrowed<'_, 'py, PyAny>,
-) -> PyResult<Option<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)>> {
-    let Some(export) = given.getattr_opt(intern!(given.py(), "__arrow_c_array__"))? else { return Ok(None) };
-    Ok(export.call0()?.extract().ok())
 }
 
 /// One array as a `pyarrow.Array`.

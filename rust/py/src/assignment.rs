@@ -1,7 +1,9 @@
 //! Assignors: a group in, its assignment out.
 
-use partwright_core::assignors::{Assignor as Known, TopicId, java_sets};
+use partwright_core::assignors::Assignor as Known;
 use partwright_core::columnar;
+use partwright_core::java::uuid::TopicId;
+use partwright_core::java::{hash_map, topic_partition};
 use pyo3::prelude::*;
 
 use crate::arguments::Assignor;
@@ -17,6 +19,12 @@ pub(crate) fn assign(
     members: Column,
 ) -> Result<Py<PyAny>, BoundaryError> {
     topics.with(py, members, |topics, members| columnar::assign(assignor.0, topics, members))
+}
+
+/// The name of an assignor that there is.
+#[pyfunction]
+pub(crate) fn assignor_named(name: Assignor) -> &'static str {
+    name.0.name()
 }
 
 /// The names of the assignors.
@@ -42,14 +50,14 @@ pub(crate) fn topic_ids(
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn walk_names(names: Vec<String>) -> Vec<u32> {
-    java_sets::walk_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+    hash_map::walk_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// The partitions of topics, each once, in the order in which the metadata of a client has them.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
 pub(crate) fn walk_partitions(topics: Vec<(String, Vec<i32>)>) -> Vec<Vec<i32>> {
-    java_sets::walk_partitions(
+    topic_partition::walk_partitions(
         &topics.iter().map(|(name, ids)| (name.as_str(), ids.as_slice())).collect::<Vec<_>>(),
     )
 }

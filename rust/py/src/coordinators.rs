@@ -168,6 +168,8 @@ impl From<classic::Effect<String, String>> for ClassicAnswer {
             },
             classic::Answer::Synced { code, protocol, assignment } => {
                 let protocol = protocol.map(|name| name.to_string());
+                // Where nobody has said anything, and where it is refused, Kafka sends no bytes, which is not none.
+                let assignment = Some(assignment.unwrap_or_default());
                 Self { error: code.name(), protocol, assignment, ..answer }
             }
             classic::Answer::Left(code, codes) => Self {

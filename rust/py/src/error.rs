@@ -1,11 +1,14 @@
 //! How refusals become Python exceptions, and how a panic is kept from ever becoming one.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
+use partwright_core::{Given, Known};
 use pyo3::exceptions::{PyException, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 
 /// Either side's failure, so that `?` works on both.
 pub(crate) enum BoundaryError {
@@ -13,8 +16,8 @@ pub(crate) enum BoundaryError {
     /// The core refused the value of a column that was made for it alone: its row says nothing.
     Single(String),
     Python(PyErr),
-    /// A defect of partwright itself.
-    Panic,
+    /// A defect of partwright itself, and what its panic said.
+    Panic(String),
 }
 
 impl From<partwright_core::Error> for BoundaryError {
@@ -33,13 +36,20 @@ impl From<BoundaryError> for PyErr {
     fn from(error: BoundaryError) -> Self {
         match error {
             BoundaryError::Python(error) => error,
-            BoundaryError::Core(partwright_core::Error::KeyType(sentence)) => raise("KeyTypeError", sentence),
-            BoundaryError::Core(error) => refusal(error.to_string()),
-            BoundaryError::Single(reason) => refusal(reason),
-            BoundaryError::Panic => refusal(
-                "partwright's core stopped at a defect of its own: please report it with the column's type"
-                    .to_owned(),
+            BoundaryError::Core(error) => {
+                let is_type = matches!(error, partwright_core::Error::KeyType(_));
+                let class = if is_type { "KeyTypeError" } else { "PartwrightError" };
+                raise(class, error.to_string(), error.known(), None)
+            }
+            BoundaryError::Single(reason) => raise(
+                "PartwrightError",
+                reason.clone(),
+                Known { reason: Some(reason), ..Known::default() },
+                None,
             ),
+            BoundaryError::Panic(said) => refusal(format!(
+                "partwright's core stopped at a defect of its own ({said}): please report it with the column's type"
+            )),
         }
     }
 }
@@ -49,7 +59,44 @@ pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> partwright_core::Result<T> + Send,
 ) -> Result<T, BoundaryError> {
-    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|_| BoundaryError::Panic)?.map_err(Into::into)
+    py.detach(|| caught(work)).map_err(BoundaryError::Panic)?.map_err(Into::into)
+}
+
+/// What `work` gives, or what it panics with, in one line.
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(|| quiet(work))).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        text.and_then(|text| text.lines().next()).unwrap_or("it said nothing").to_owned()
+    })
+}
+
+/// Runs `work` in a thread whose panics are caught, and so printed by nobody; those of others are, as before.
+pub(crate) fn quiet<T>(work: impl FnOnce() -> T) -> T {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            QUIET.set(self.0);
+        }
+    }
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                print(panic);
+            }
+        }));
+    });
+    let _before = Before(QUIET.replace(true));
+    work()
+}
+
+/// Sets the hook of this library's panics, which are not those of other extension modules: each has its own.
+static HOOK: Once = Once::new();
+
+thread_local! {
+    /// Whether a panic of this thread is caught.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What Arrow's import, or the Python object behind it, raised, as a refusal in one sentence. What asks the program to
@@ -61,22 +108,48 @@ pub(crate) fn unreadable(py: Python<'_>, error: PyErr) -> PyErr {
     let class = if error.is_instance_of::<PyTypeError>(py) { "KeyTypeError" } else { "PartwrightError" };
     let said = error.value(py).to_string();
     let reason = said.lines().next().unwrap_or_default();
-    let refusal = raise(class, format!("the keys cannot be read as an Arrow column: {reason}"));
+    let sentence = format!("the keys cannot be read as an Arrow column: {reason}");
+    let refusal = raise(class, sentence, Known::default(), None);
     refusal.set_cause(py, Some(error));
     refusal
 }
 
 /// A `PartwrightError` with this sentence.
 pub(crate) fn refusal(sentence: String) -> PyErr {
-    raise("PartwrightError", sentence)
+    raise("PartwrightError", sentence, Known::default(), None)
 }
 
-/// An exception of `partwright.errors`, which are Python classes because one of them has two bases.
-fn raise(class: &str, sentence: String) -> PyErr {
-    Python::attach(|py| match exception(py, class) {
-        Ok(class) => PyErr::from_type(class, sentence),
-        Err(_) => PyValueError::new_err(sentence),
+/// A `PartwrightError` about an argument.
+pub(crate) fn refused_argument(field: &'static str, given: &Bound<'_, PyAny>, sentence: String) -> PyErr {
+    raise("PartwrightError", sentence, Known { field: Some(field), ..Known::default() }, Some(given))
+}
+
+/// An exception of `partwright.errors`, which are Python classes because one of them has two bases, with all that is
+/// known of it; `given` is the value where that is one of Python's.
+fn raise(class: &str, sentence: String, known: Known, given: Option<&Bound<'_, PyAny>>) -> PyErr {
+    Python::attach(|py| {
+        let made =
+            exception(py, class).and_then(|class| class.call((&sentence,), Some(&parts(py, known, given)?)));
+        made.map_or_else(|_| PyValueError::new_err(sentence), PyErr::from_value)
     })
+}
+
+fn parts<'py>(
+    py: Python<'py>,
+    known: Known,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let parts = PyDict::new(py);
+    let Known { row, field, value, reason } = known;
+    parts.set_item("row", row)?;
+    parts.set_item("field", field)?;
+    match value {
+        Some(Given::Number(number)) => parts.set_item("value", number)?,
+        Some(Given::Text(text)) => parts.set_item("value", text)?,
+        None => parts.set_item("value", given)?,
+    }
+    parts.set_item("reason", reason)?;
+    Ok(parts)
 }
 
 fn exception<'py>(py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyType>> {

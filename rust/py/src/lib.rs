@@ -4,10 +4,12 @@ mod arguments;
 mod arrow;
 mod assignment;
 mod batching;
+mod capsule;
 mod coordinators;
 mod error;
 mod hashing;
 mod lists;
+mod placement;
 mod play;
 mod producer;
 mod threads;
@@ -16,7 +18,7 @@ mod threads;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::assignment::{assign, assignors, topic_ids, walk_names, walk_partitions};
+    use crate::assignment::{assign, assignor_named, assignors, topic_ids, walk_names, walk_partitions};
     #[pymodule_export]
     use crate::batching::Batching;
     #[pymodule_export]
@@ -28,6 +30,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};
+    #[pymodule_export]
+    use crate::placement::{admin_utils, rack_alternated, striped};
     #[pymodule_export]
     use crate::play::{Timeline, play_group};
     #[pymodule_export]

@@ -35,7 +35,7 @@ impl<'py> FromPyObject<'_, 'py> for GivenAmong {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "way to choose").map(Self)
+        named(given, "way to choose", "among").map(Self)
     }
 }
 
@@ -45,7 +45,7 @@ impl<'py> FromPyObject<'_, 'py> for GivenOtherwise {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "way out").map(Self)
+        named(given, "way out", "otherwise").map(Self)
     }
 }
 

@@ -6,6 +6,7 @@ use std::thread;
 use partwright_core::columnar::{Job, Workers};
 
 use crate::arguments::Threads;
+use crate::error::quiet;
 
 /// A column of more rows than this is worth a second thread.
 const LONG: usize = 1_000_000;
@@ -29,7 +30,7 @@ impl Workers for Threads {
         };
         thread::scope(|scope| {
             for _ in 0..others {
-                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                if thread::Builder::new().spawn_scoped(scope, || quiet(work)).is_err() {
                     break;
                 }
             }

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright.colours import ACCENT, EMPHASIS, MUTED, PALETTE, assignors, in_order, members
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, assignors, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import by_kind, by_name, chart, quantity, squares, tooltip
-from partwright.report.verdicts import of_comparison
-from partwright.report.words import after, counted, label, number, share, shown
+from partwright.report.sentences import of_comparison
+from partwright.report.text import after, counted, label, number, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from partwright.assignment import Assignment
-    from partwright.comparison import Compared
+    from partwright.assignors.assignment import Assignment
+    from partwright.assignors.compare import Compared
 
 __all__ = ["document"]
 
@@ -27,11 +27,11 @@ _TOPICS = 60
 Pairs = list[tuple[str, int]]
 
 
-def document(found: Assignment | Sequence[Compared], source: str | None = None, **group: Any) -> Document:  # noqa: ANN401
+def document(found: Assignment | Sequence[Compared], source: str | None = None, **group: Any) -> Document:
     """The page of an assignment, or of several side by side.
 
     Args:
-        found: It, or what `partwright.comparison.compare` gives.
+        found: It, or what `partwright.assignors.compare.compare` gives.
         source: What was read.
         group: Of a comparison, `topics` and `members`; of an assignment, `assignor`.
     """

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright.colours import ACCENT, EMPHASIS, MUTED, PALETTE, in_order, strategies
+from partwright.batching import Tuning
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED, in_order, strategies
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
+from partwright.report.figures import tune
 from partwright.report.plots import ZOOM, by_kind, by_name, chart, quantity, tooltip
-from partwright.report.words import after, counted, number, of, share
+from partwright.report.text import after, counted, number, of, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright.batching import Simulation, Tuning
+    from partwright.batching import Simulation
 
 __all__ = ["document"]
 
@@ -38,8 +40,8 @@ def document(
         simulation: Beside a comparison, the first strategy's, for its batches.
         scenario: What the scenario asks.
     """
-    if hasattr(found, "settings"):
-        return _tuned(found, source)
+    if isinstance(found, Tuning):
+        return tune.document(found, source)
     if isinstance(found, dict):
         return _scenario(found, scenario or {}, source)
     if isinstance(found, list):
@@ -489,145 +491,3 @@ def _sent(requests: Sequence[Mapping[str, Any]]) -> Figure:
         **bounded(rows),
         marks=len(bars),
     )
-
-
-def _tuned(found: Any, source: str | None) -> Document:  # noqa: ANN401 - a Tuning
-    settings = found.settings.to_pylist()
-    answer = {
-        "recommended": found.recommended,
-        "reason": found.reason,
-        "default": found.default,
-        "settings": settings,
-    }
-    title = f"batch.size and linger.ms for {counted(settings[0]['records'], 'record')}{of(source)}"
-    return Document(title, (Verdict("said", found.reason),), (_trade_off(found, settings),), answer)
-
-
-def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
-    sizes = sorted({row["batch_size"] for row in settings})
-    rows = [
-        {
-            "rank": row["rank"],
-            "strategy": row["strategy"],
-            "batch_size": row["batch_size"],
-            "linger_ms": row["linger_ms"],
-            "requests": row["requests"],
-            "delay": row["p99_delay_ms"],
-            "fill": row["mean_fill"],
-            "front": "yes" if row["is_on_front"] else "",
-            "kind": f"{row['batch_size']:,}",
-            "area": 60 + 110 * sizes.index(row["batch_size"]),
-        }
-        for row in settings
-    ]
-    # Larger points first: several settings may be at one place.
-    drawn = sorted((row for row in rows if row["delay"] is not None), key=lambda row: -row["batch_size"])
-    kinds = [f"{size:,}" for size in sorted({row["batch_size"] for row in drawn})]
-    limits = [] if found.at_most_ms is None else [found.at_most_ms]
-    x = _scale("requests", "requests", [row["requests"] for row in drawn])
-    y = _scale("delay", "p99 delay, ms", [row["delay"] for row in drawn] + limits)
-    points = {
-        "name": "main",
-        "mark": {"type": "point", "filled": True, "opacity": 1},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "color": {
-                **by_kind("kind", kinds, [PALETTE[place % len(PALETTE)] for place in range(len(kinds))]),
-                "title": "batch.size",
-            },
-            "size": {"field": "area", "type": "quantitative", "scale": None, "legend": None},
-            "shape": {"field": "strategy", "type": "nominal", "title": None, "legend": None},
-            "tooltip": tooltip(
-                strategy="strategy",
-                kind="batch.size",
-                linger_ms="linger.ms",
-                requests="requests|,",
-                delay="p99 delay, ms|,",
-                fill="fill|.1%",
-            ),
-        },
-    }
-    if len({row["strategy"] for row in drawn}) > 1:
-        points["encoding"]["shape"]["legend"] = {}  # type: ignore[index] # a channel is a dict
-    front = sorted(
-        {(row["requests"], row["delay"]) for row in drawn if row["front"]},
-    )
-    line = {
-        "data": {"values": [{"requests": requests, "delay": delay} for requests, delay in front]},
-        "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": MUTED},
-        "encoding": {"x": x, "y": y},
-    }
-    layers: list[dict[str, Any]] = [line, points]
-    if found.at_most_ms is not None:
-        layers.append(
-            {
-                "data": {"values": [{"limit": found.at_most_ms}]},
-                "mark": {"type": "rule", "strokeDash": [6, 4], "color": EMPHASIS, "strokeWidth": 1.5},
-                "encoding": {"y": {**y, "field": "limit"}},
-            }
-        )
-    marked = [
-        {"requests": row["requests"], "delay": row["p99_delay_ms"], "text": words}
-        for row, words in ((found.recommended, "recommended"), (found.default, "as it is set now"))
-        if row["p99_delay_ms"] is not None
-    ]
-    if (
-        len(marked) > 1
-        and marked[0]["requests"] == marked[1]["requests"]
-        and marked[0]["delay"] == marked[1]["delay"]
-    ):
-        marked = [{**marked[0], "text": "recommended, as it is set now"}]
-    layers += [
-        {
-            "data": {"values": marked},
-            "mark": {"type": "point", "filled": False, "size": 300, "strokeWidth": 2, "color": EMPHASIS},
-            "encoding": {"x": x, "y": y},
-        },
-        {
-            "data": {"values": marked},
-            "mark": {"type": "text", "dy": -18, "fontWeight": "bold"},
-            "encoding": {"x": x, "y": y, "text": {"field": "text"}},
-        },
-    ]
-    limit = "" if found.at_most_ms is None else f" within the limit of {number(found.at_most_ms)} ms (dashed)"
-    ahead = sum(1 for row in rows if row["front"])
-    return Figure(
-        id="trade-off",
-        title="Requests against delay",
-        sentence=(
-            f"Of {counted(len(rows), 'setting')}, {number(ahead)} are beaten by no other in both; recommended is "
-            f"{found.recommended['strategy']} with batch.size={found.recommended['batch_size']} and "
-            f"linger.ms={found.recommended['linger_ms']}, {counted(found.recommended['requests'], 'request')} "
-            f"and a p99 delay of {number(found.recommended['p99_delay_ms'])} ms{limit}."
-        ),
-        spec=chart(drawn, height=420, layer=layers),
-        columns=(
-            Column("rank", "rank"),
-            Column("strategy", "strategy", "text"),
-            Column("batch_size", "batch.size"),
-            Column("linger_ms", "linger.ms"),
-            Column("requests", "requests"),
-            Column("delay", "p99 delay, ms"),
-            Column("fill", "fill", "share"),
-            Column("front", "beaten by none", "text"),
-        ),
-        **bounded(rows),
-        marks=len(drawn),
-    )
-
-
-# From so many times as much on, a scale is one of powers.
-_WIDE = 20
-
-
-def _scale(field: str, title: str, values: Sequence[int]) -> dict[str, Any]:
-    low, high = float(min(values)), float(max(values))
-    scale: dict[str, Any] = {"zero": False, "padding": 24}
-    axis: dict[str, Any] = {"format": ",d", "tickCount": 6, "labelExpr": "datum.value % 1 ? '' : datum.label"}
-    if low > 0 and high > _WIDE * low:
-        low, high = low / 1.5, high * 1.5
-        scale = {"type": "log", "domain": [low, high], "nice": False}
-        ticks = [step * 10**power for power in range(19) for step in (1, 2, 5)]
-        axis = {"format": ",d", "values": [tick for tick in ticks if low <= tick <= high]}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.colours import ACCENT, EMPHASIS
+from partwright.report.colours import ACCENT, EMPHASIS
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.flow import flow
 from partwright.report.plots import ZOOM, by_name, by_partition, quantity, tooltip
-from partwright.report.verdicts import of_check
-from partwright.report.words import counted, label, number, of, share, shown
+from partwright.report.sentences import of_check
+from partwright.report.text import counted, label, number, of, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright.placement import Placement
+    from partwright.audit.check import Check
 
 __all__ = ["document", "heaviest", "partitions"]
 
@@ -23,7 +23,7 @@ _BY_NUMBER = 1_000
 _LARGEST = 200
 
 
-def document(found: Placement, source: str | None = None, *, is_checked: bool = True) -> Document:
+def document(found: Check, source: str | None = None, *, is_checked: bool = True) -> Document:
     """The page of a check.
 
     Args:

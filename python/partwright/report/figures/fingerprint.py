@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.colours import ACCENT, EMPHASIS, MUTED, clients, in_order
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED, clients, in_order
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.plots import ZOOM, by_kind, by_name, by_partition, quantity, tooltip
-from partwright.report.verdicts import of_fingerprint
-from partwright.report.words import counted, number, of, share
+from partwright.report.sentences import of_fingerprint
+from partwright.report.text import counted, number, of, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

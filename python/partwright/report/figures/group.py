@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from partwright.colours import ACCENT, EMPHASIS, MUTED, PALETTE, PROTOCOLS, in_order, members
 from partwright.group import costs
 from partwright.group.chart import extremes, unread_spans
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, PROTOCOLS, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
-from partwright.report.verdicts import of_timeline, seconds
-from partwright.report.words import after, counted, label, number, plain, shown
+from partwright.report.sentences import of_timeline, seconds
+from partwright.report.text import after, counted, label, number, plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

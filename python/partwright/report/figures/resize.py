@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.colours import ACCENT, EMPHASIS, MUTED
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.flow import flow
 from partwright.report.plots import ZOOM, by_kind, by_name, by_partition, quantity, tooltip
-from partwright.report.verdicts import of_resize
-from partwright.report.words import counted, label, number, of, share, shown
+from partwright.report.sentences import of_resize
+from partwright.report.text import counted, label, number, of, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

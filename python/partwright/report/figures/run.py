@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partwright.colours import ACCENT
+from partwright.report.colours import ACCENT
 from partwright.report.figure import Column, Document, Figure, bounded
 from partwright.report.figures.check import heaviest, partitions
 from partwright.report.plots import by_name, quantity, tooltip
-from partwright.report.verdicts import of_run
-from partwright.report.words import counted, label, number
+from partwright.report.sentences import of_run
+from partwright.report.text import counted, label, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,43 +4,27 @@
 //! `RoundRobinAssignor`, `StickyAssignor`, `CooperativeStickyAssignor`), ties and quirks included. Names become numbers
 //! at the door ([`Group::new`]), in the orders that Java gives them; the algorithms know numbers alone.
 //!
-//! | file | what it knows |
+//! | where | what it knows |
 //! | --- | --- |
-//! | `java_order`, `java_tree`, `java_sets` | the orders of Java's strings, maps and sets |
-//! | `group` | a group as numbers |
-//! | `range`, `round_robin` | the assignors that remember nothing |
-//! | `claims` | what members say they own, and who is believed |
-//! | `constrained` | the sticky algorithm for equal subscriptions |
-//! | `general`, `balance`, `movements` | the sticky algorithm for unequal ones |
-//! | `cooperative` | what is withheld for the second rebalance |
-//! | `racks` | which racks matter (KIP-881) |
+//! | `given`, `assignment`, `lists` | what an assignor is asked and what it answers |
+//! | `client` | the assignors of a consumer group's leader |
+//! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
 //! | `legacy` | assignors that Kafka has no more |
-//! | `server` | the broker's own assignors (KIP-848, KIP-932) |
-//! | `topic_id` | topics' ids, by which those know topics |
 
-mod balance;
-mod claims;
-mod constrained;
-mod cooperative;
-mod general;
-mod group;
-pub mod java_order;
-pub mod java_sets;
-mod java_tree;
+mod assignment;
+mod client;
+mod given;
 mod legacy;
 mod lists;
-mod movements;
-mod racks;
-mod range;
-mod round_robin;
 pub mod server;
-mod topic_id;
 
 use std::str::FromStr;
 
-pub use group::{Given, Group, MOST_PARTITIONS};
+pub use assignment::Assignment;
+pub use client::group::Group;
+use client::{range, round_robin, sticky};
+pub use given::{Given, MOST_PARTITIONS};
 pub use lists::Lists;
-pub use topic_id::TopicId;
 
 use crate::names::nearest;
 use crate::{Error, Result};
@@ -131,29 +115,17 @@ impl Assignor {
         match self {
             Self::Range => on_the_client(given, |group| Ok(range::assign(group))),
             Self::RoundRobin => on_the_client(given, round_robin::assign),
-            Self::Sticky => on_the_client(given, |group| self.stick(group, false)),
-            Self::CooperativeSticky => on_the_client(given, |group| self.stick(group, true)),
+            Self::Sticky => on_the_client(given, |group| sticky::assign(group, self.name(), false)),
+            Self::CooperativeSticky => on_the_client(given, |group| sticky::assign(group, self.name(), true)),
             Self::Sticky28 => on_the_client(given, |group| legacy::sticky_2_8(group, self.name(), false)),
             Self::CooperativeSticky28 => {
                 on_the_client(given, |group| legacy::sticky_2_8(group, self.name(), true))
             }
             Self::Sticky23 => on_the_client(given, |group| legacy::sticky_2_3(group, self.name())),
-            Self::OldRange => on_the_client(given, |group| Ok(legacy::old_range(group))),
-            Self::OldRoundRobin => on_the_client(given, |group| Ok(legacy::old_round_robin(group))),
+            Self::OldRange => on_the_client(given, |group| Ok(legacy::old_range::assign(group))),
+            Self::OldRoundRobin => on_the_client(given, |group| Ok(legacy::old_round_robin::assign(group))),
             Self::Server(kind) => server::assign(kind, &server::Group::new(given)?),
         }
-    }
-
-    fn stick(self, group: &Group<'_>, cooperative: bool) -> Result<Lists<u32>> {
-        let claims = claims::Claims::new(group, cooperative);
-        if claims.equal_subscriptions {
-            return constrained::assign(group, &claims, cooperative);
-        }
-        let mut lists = general::assign(group, &claims, self.name())?;
-        if cooperative {
-            cooperative::withhold(group, &mut lists);
-        }
-        Ok(Lists::of(&lists))
     }
 }
 
@@ -174,15 +146,4 @@ impl FromStr for Assignor {
             Error::UnknownAssignor { name: name.to_owned(), nearest: nearest(name, &known), known }
         })
     }
-}
-
-/// An assignment in the numbers of what was given: a member's list is `offsets[member]..offsets[member + 1]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assignment {
-    /// Where each member's list begins, and the last one's end.
-    pub offsets: Vec<usize>,
-    /// The topic of each partition, as a place in [`Given::topics`].
-    pub topics: Vec<u32>,
-    /// The partition's number in its topic.
-    pub partitions: Vec<i32>,
 }

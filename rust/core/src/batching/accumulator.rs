@@ -1,13 +1,15 @@
 //! The queues of a topic, and what a record does to them (`RecordAccumulator.append`).
 
-use super::bits::Bits;
-use super::node::Nodes;
+use std::collections::BTreeMap;
+
+use super::bit_set::Bits;
+use super::brokers::Nodes;
 use super::queue::{Queue, Queued};
+use super::queue_order::Walk;
 use super::report::Report;
 use super::scenario::Partition;
-use super::walk::Walk;
-use crate::producer::appending::{Appended, Appends};
-use crate::producer::batches::Batch;
+use crate::producer::append::{Appended, Appends};
+use crate::producer::open_batches::Batch;
 use crate::producer::sizes::Size;
 
 /// The batches of a topic's partitions.
@@ -17,8 +19,7 @@ pub(super) struct Accumulator {
     queues: Vec<Queue>,
     /// The partition of each queue.
     ids: Vec<i32>,
-    /// The place of each partition's queue, from partition 0 on; [`NOWHERE`] for one that the topic does not have.
-    places: Vec<u32>,
+    places: Places,
     walk: Walk,
     /// By broker, those of its partitions whose queues hold anything, by their numbers among its partitions.
     led: Vec<Bits>,
@@ -29,7 +30,36 @@ pub(super) struct Accumulator {
     changes: u64,
 }
 
+/// The place of each partition's queue. What it takes follows how many partitions there are, however large their numbers.
+#[derive(Clone, Debug)]
+struct Places {
+    /// Of the partitions from 0 on, as many as the metadata has; [`NOWHERE`] for one without a queue.
+    first: Vec<u32>,
+    /// Of partitions with larger numbers.
+    far: BTreeMap<i32, u32>,
+}
+
 const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    #[inline]
+    fn get(&self, partition: i32) -> Option<u32> {
+        match self.first.get(partition.cast_unsigned() as usize) {
+            Some(&NOWHERE) => None,
+            Some(&place) => Some(place),
+            None => self.far.get(&partition).copied(),
+        }
+    }
+
+    fn put(&mut self, partition: i32, place: u32) {
+        match self.first.get_mut(partition.cast_unsigned() as usize) {
+            Some(first) => *first = place,
+            None => {
+                self.far.insert(partition, place);
+            }
+        }
+    }
+}
 
 /// What a record did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +83,7 @@ impl Accumulator {
         }
         let mut new = Self {
             ids: Vec::new(),
-            places: Vec::new(),
+            places: Places { first: vec![NOWHERE; queues.len()], far: BTreeMap::new() },
             walk: Walk::default(),
             led: nodes.0.iter().map(|node| Bits::new(node.partitions.len())).collect(),
             known: queues.len(),
@@ -90,31 +120,30 @@ impl Accumulator {
         self.walk.order().len() >= self.known
     }
 
-    fn add(&mut self, queue: Queue) {
-        let (place, id) = (self.queues.len(), queue.partition.cast_unsigned() as usize);
-        if self.places.len() <= id {
-            self.places.resize(id + 1, NOWHERE);
-        }
-        self.places[id] = u32::try_from(place).unwrap_or(NOWHERE);
+    /// Adds a queue, and gives its place.
+    fn add(&mut self, queue: Queue) -> u32 {
+        let place = u32::try_from(self.queues.len()).unwrap_or(NOWHERE);
+        self.places.put(queue.partition, place);
         self.ids.push(queue.partition);
         self.queues.push(queue);
+        place
     }
 
     /// The place of a partition's queue, which is there from now on: `computeIfAbsent`.
     #[inline]
     pub(super) fn meet(&mut self, partition: i32) -> usize {
-        match self.places.get(partition.cast_unsigned() as usize) {
-            Some(&place) if place != NOWHERE && self.queues[place as usize].is_met => place as usize,
+        match self.places.get(partition) {
+            Some(place) if self.queues[place as usize].is_met => place as usize,
             _ => self.meet_first(partition),
         }
     }
 
     #[cold]
     fn meet_first(&mut self, partition: i32) -> usize {
-        if self.places.get(partition.cast_unsigned() as usize).is_none_or(|&place| place == NOWHERE) {
-            self.add(Queue::new(partition, None));
-        }
-        let place = self.places[partition.cast_unsigned() as usize];
+        let place = match self.places.get(partition) {
+            Some(place) => place,
+            None => self.add(Queue::new(partition, None)),
+        };
         self.queues[place as usize].is_met = true;
         self.walk.put(place, &self.ids);
         self.changes += 1;

@@ -9,36 +9,38 @@
 //! | `latency` | how long a broker takes to answer |
 //! | `queue` | the batches that wait for a partition |
 //! | `accumulator` | the queues of a topic, and what a record does to them |
-//! | `walk` | the order in which Java walks the queues |
-//! | `bits` | which of them hold anything |
-//! | `node` | a broker: its requests in flight, when it is away |
-//! | `look` | which brokers are ready, and what the strategy is told of the queues |
+//! | `queue_order` | the order in which Java walks the queues |
+//! | `bit_set` | which of them hold anything |
+//! | `brokers` | a broker: its requests in flight, when it is away |
+//! | `ready_brokers` | which brokers are ready, and what the strategy is told of the queues |
+//! | `request` | a request to a broker |
 //! | `sender` | what is drained into requests, and what comes of them |
 //! | `simulation` | the clock |
 //! | `report` | what is told on the way |
-//! | `rows`, `summary` | all of it, and what it comes to in fixed memory |
+//! | `report_rows`, `summary` | all of it, and what it comes to in fixed memory |
 
 mod accumulator;
-mod bits;
+mod bit_set;
+mod brokers;
 mod latency;
-mod look;
-mod node;
 mod queue;
+mod queue_order;
+mod ready_brokers;
 mod report;
-mod rows;
+mod report_rows;
+mod request;
 mod scenario;
 mod sender;
 mod simulation;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 pub use latency::Latency;
 pub use queue::{Queued, Why};
 pub use report::Report;
-pub use rows::{BatchRow, RequestRow, Rows, SwitchRow};
+pub use report_rows::{BatchRow, RequestRow, Rows, SwitchRow};
+pub use request::Request;
 pub use scenario::{Broker, Partition, Scenario, Settings};
-pub use sender::Request;
 pub use simulation::Simulation;
 pub use summary::{Delays, Summary};

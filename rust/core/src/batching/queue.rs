@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::producer::appending::Appended;
-use crate::producer::batches::Batch;
+use crate::producer::append::Appended;
+use crate::producer::open_batches::Batch;
 use crate::producer::sizes::Size;
 
 /// Why a batch took no more records.

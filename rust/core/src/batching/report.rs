@@ -1,7 +1,7 @@
 //! What a simulation tells on the way.
 
 use super::queue::Queued;
-use super::sender::Request;
+use super::request::Request;
 
 /// Who wants to know what happens; each call comes when it happens.
 pub trait Report {

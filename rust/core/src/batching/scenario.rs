@@ -59,9 +59,7 @@ impl Settings {
             ("partitioner.availability.timeout.ms", self.availability_timeout_ms, 0),
         ];
         match bounds.into_iter().find(|(_, given, least)| given < least) {
-            Some((name, given, least)) => {
-                Err(Error::Producer(format!("{name} must be at least {least}, not {given}")))
-            }
+            Some((field, given, least)) => Err(Error::Setting { field, least, given }),
             None => Ok(()),
         }
     }

@@ -1,35 +1,15 @@
 //! What is drained into requests, and what comes of them (`Sender.sendProducerData`, `RecordAccumulator.drain`).
 
 use super::accumulator::Accumulator;
-use super::look::{Look, Told};
-use super::node::Nodes;
+
+use super::brokers::Nodes;
 use super::queue::Queued;
+use super::ready_brokers::{Look, Told};
 use super::report::Report;
+use super::request::Request;
 use super::scenario::Scenario;
 use crate::Result;
 use crate::producer::Producer;
-
-/// A request to a broker.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// Its number, in order of sending.
-    pub id: u64,
-    /// The number of its broker.
-    pub node: i32,
-    /// When it was sent.
-    pub sent_ms: i64,
-    /// When it is answered.
-    pub done_ms: i64,
-    /// Its batches in the order in which they were drained.
-    pub batches: Vec<Queued>,
-}
-
-impl Request {
-    /// The size of its batches.
-    pub fn bytes(&self) -> i64 {
-        self.batches.iter().map(Queued::bytes).sum()
-    }
-}
 
 /// The sender, which runs at given times.
 #[derive(Clone, Debug)]
@@ -101,7 +81,8 @@ impl Sender {
                 }
             }
             if !has_drained {
-                self.timer = delay.map(|delay| now.saturating_add(delay));
+                // What is due after the last instant never comes.
+                self.timer = delay.and_then(|delay| now.checked_add(delay));
                 return Ok(());
             }
         }

@@ -1,11 +1,11 @@
 //! The clock: which events there are, and in which order they come at one instant.
 
 use super::accumulator::{Accumulator, Appending, Outcome};
-use super::node::Nodes;
+use super::brokers::Nodes;
 use super::report::Report;
 use super::scenario::Scenario;
 use super::sender::Sender;
-use crate::producer::appending::append_or_begin;
+use crate::producer::append::append_or_begin;
 use crate::producer::sizes::Size;
 use crate::producer::strategy::Batching;
 use crate::producer::{Producer, Record};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::queue::Queued;
 use super::report::Report;
-use super::sender::Request;
+use super::request::Request;
 
 /// Counts of records, batches and bytes, and how long records take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

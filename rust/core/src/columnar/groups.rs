@@ -7,7 +7,8 @@ use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
-use crate::assignors::{Assignor, Given, Lists, TopicId};
+use crate::assignors::{Assignor, Given, Lists};
+use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
 /// Who reads what: for each row of `members` the list of its partitions, in the order of Kafka's own list, each a place

@@ -9,7 +9,7 @@
 //! | `Null` | every row is a null key |
 //!
 //! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`].
-//! Records come as one batch, and go as a column of partitions: [`place`].
+//! Records come as one batch, and go as a column of partitions: [`place`]. The replicas of partitions go as a column of lists: [`replicas`].
 //!
 //! This is the only module that knows Arrow.
 
@@ -19,6 +19,7 @@ mod groups;
 mod hash;
 mod keys;
 mod layout;
+mod placement;
 mod records;
 mod type_name;
 mod workers;
@@ -29,5 +30,6 @@ pub use groups::{assign, list_column};
 pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};
 pub use keys::key_column;
 pub use layout::KeyColumn;
+pub use placement::replicas;
 pub use records::place;
 pub use workers::{Alone, Job, Workers};

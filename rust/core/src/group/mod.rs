@@ -10,15 +10,14 @@
 //! time in the event.
 
 pub mod classic;
-mod code;
 pub mod consumer;
-mod java_map;
+mod error_code;
+mod event_queue;
 pub mod play;
-mod queue;
 mod timers;
 
-pub use code::Code;
-pub use java_map::Name;
+pub use crate::interned::Name;
+pub use error_code::Code;
 
 /// Maps of names, tags and partitions that a script's own author has chosen: nobody has to be kept from choosing them badly,
 /// and a group of thousands is looked up in all the time.

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use super::Map;
-use super::queue::Queue;
+use super::event_queue::Queue;
 
 /// When a timer fires: the time, and the number of its setting.
 type Place = (i64, u64);

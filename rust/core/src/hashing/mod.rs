@@ -1,5 +1,6 @@
 //! From key bytes to a partition: the hash, its sign and the modulo, as each client does it.
 
+mod clients;
 mod crc32;
 mod fnv1a;
 mod kafkajs_legacy;
@@ -7,58 +8,20 @@ mod key_type;
 #[cfg(feature = "arrow")]
 pub(crate) mod lanes;
 mod murmur2;
-mod profile;
-mod rule;
+mod partition_rule;
+mod partitions;
 pub mod serializer;
 mod string_hash;
 
+pub use clients::{Client, Keyless, Profile};
 pub use crc32::crc32;
 pub use fnv1a::fnv1a;
 pub use kafkajs_legacy::kafkajs_legacy;
 pub use key_type::KeyType;
 pub use murmur2::murmur2;
-pub use profile::{Client, Keyless, Profile};
-pub use rule::{Rule, Steps};
+pub use partition_rule::{Rule, Steps};
+pub use partitions::{Partitions, to_positive};
 pub use string_hash::string_hash;
-
-use crate::{Error, Result};
-
-/// How many partitions a topic has: 1 to 2^31-1, as Java's `int` counts them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Partitions(u32);
-
-impl Partitions {
-    /// Checks a count.
-    ///
-    /// # Errors
-    /// [`Error::Partitions`] where `given` is below 1 or above 2^31-1.
-    pub fn new(given: i64) -> Result<Self> {
-        match u32::try_from(given) {
-            Ok(count) if count >= 1 && count <= i32::MAX.cast_unsigned() => Ok(Self(count)),
-            _ => Err(Error::Partitions { given }),
-        }
-    }
-
-    /// The count itself.
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
-
-/// Clears the sign bit: `Utils.toPositive`, which is not an absolute value.
-///
-/// ```
-/// use partwright_core::hashing::to_positive;
-/// assert_eq!(to_positive(-1), 0x7fff_ffff);
-/// assert_eq!(to_positive(i32::MIN), 0);
-/// ```
-#[inline]
-pub fn to_positive(hash: i32) -> u32 {
-    hash.cast_unsigned() & TO_POSITIVE
-}
-
-/// All bits but the sign.
-const TO_POSITIVE: u32 = 0x7fff_ffff;
 
 /// The partition that the Java producer gives a record with these key bytes, an empty key included.
 ///
@@ -73,19 +36,4 @@ const TO_POSITIVE: u32 = 0x7fff_ffff;
 #[inline]
 pub fn partition_for_key(key: &[u8], n: Partitions) -> i32 {
     Rule::Murmur2.partition(key, n)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_count_of_partitions_is_a_positive_java_int() {
-        for given in [i64::MIN, -1, 0, 1 << 31, i64::MAX] {
-            assert_eq!(Partitions::new(given), Err(Error::Partitions { given }));
-        }
-        for given in [1, 12, (1 << 31) - 1] {
-            assert_eq!(Partitions::new(given).map(|n| i64::from(n.get())), Ok(given));
-        }
-    }
 }

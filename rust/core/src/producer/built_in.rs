@@ -1,7 +1,14 @@
-//! The sticky partition since Kafka 3.3 (`BuiltInPartitioner`, KIP-794), racks as of 4.4.
+//! The sticky partition since Kafka 3.3 (`BuiltInPartitioner`, KIP-794; exact to 3.9.2, and with racks to 4.4.0).
+//!
+//! Records without a key go to one partition until it has got `batch.size` bytes and its batches are full, or twice as many
+//! bytes; the next one is a draw, and may be the same. Draws are alike among the partitions with a leader, or by the lengths
+//! of their queues ([`Queues`]); since 4.4 those of the producer's rack alone are drawn, where it has any. A record with a key
+//! goes to its key's partition, but for `partitioner.ignore.keys`.
 
-use super::batches::java_int;
-use super::{Draws, Topic};
+use super::append::Appends;
+use super::draws::Draws;
+use super::sizes::java_int;
+use super::topic::Topic;
 use crate::{Error, Result};
 
 /// What a topic's built-in partitioner keeps.
@@ -49,7 +56,7 @@ pub(super) struct Stickiness {
 }
 
 impl BuiltIn {
-    /// The partition of keyless records, drawn where there is none.
+    /// The partition of records without a key, drawn before the first one.
     pub(super) fn peek(&mut self, topic: &Topic, rules: Stickiness, draws: &mut Draws) -> Result<i32> {
         if let Some((partition, _)) = self.sticky {
             return Ok(partition);
@@ -71,6 +78,41 @@ impl BuiltIn {
         };
         let near = load.near.as_ref().filter(|table| !table.ends.is_empty());
         near.unwrap_or(&load.all).draw(number.cast_signed())
+    }
+
+    /// Appends a record to the sticky partition, which is the answer, as the accumulator does (`RecordAccumulator.append`). It
+    /// moves on from a partition whose batches are full and that has got enough, before a record is appended and after it.
+    pub(super) fn place<A: Appends>(
+        &mut self,
+        topic: &Topic,
+        rules: Stickiness,
+        draws: &mut Draws,
+        batches: &mut A,
+    ) -> Result<i32> {
+        if rules.batch_size > i32::MAX / 2 {
+            return Err(Error::Producer(format!(
+                "with batch.size={} Kafka's own producer appends no record, ever: twice as much is no Java int",
+                rules.batch_size
+            )));
+        }
+        loop {
+            let partition = self.peek(topic, rules, draws)?;
+            let mut leaves = |bytes, enable_switch, batches: &mut A| -> Result<bool> {
+                let next = self.update(bytes, enable_switch, topic, rules, draws)?;
+                if let Some(next) = next {
+                    batches.switched(partition, next);
+                }
+                Ok(next.is_some())
+            };
+            let appended = match batches.append(partition) {
+                Some(appended) => appended,
+                // All batches are full by now: a switch that was put off is made up for.
+                None if leaves(0, true, batches)? => continue,
+                None => batches.begin(partition),
+            };
+            leaves(appended.bytes, appended.is_full, batches)?;
+            return Ok(partition);
+        }
     }
 
     /// So many bytes were appended to the sticky partition; the next one if it moves on, which it does after `batch.size`

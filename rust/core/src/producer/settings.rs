@@ -68,15 +68,13 @@ impl Settings {
     /// Refuses what Kafka refuses.
     ///
     /// # Errors
-    /// [`Error::Producer`] for a size or a time below 0.
+    /// [`Error::Setting`] for a size or a time below 0.
     pub fn check(&self) -> Result<()> {
         if self.batch_size < 0 {
-            return Err(Error::Producer(format!("batch.size must be at least 0, not {}", self.batch_size)));
+            return Err(Error::Setting { field: "batch.size", least: 0, given: self.batch_size.into() });
         }
         match self.linger_ms {
-            Some(linger @ ..=-1) => {
-                Err(Error::Producer(format!("linger.ms must be at least 0, not {linger}")))
-            }
+            Some(linger @ ..=-1) => Err(Error::Setting { field: "linger.ms", least: 0, given: linger }),
             _ => Ok(()),
         }
     }

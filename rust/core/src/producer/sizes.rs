@@ -2,7 +2,7 @@
 
 /// What a batch without records takes: `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`.
 pub(crate) const BATCH_OVERHEAD: i64 = 61;
-/// The most that a record takes beside its key, value and headers: `DefaultRecord.MAX_RECORD_OVERHEAD`.
+/// The most that a record takes in addition to its key, value and headers: `DefaultRecord.MAX_RECORD_OVERHEAD`.
 const RECORD_OVERHEAD: i64 = 21;
 /// A record's attributes, and the count of its headers where there are fewer than 64.
 const ATTRIBUTES: i64 = 1;
@@ -56,6 +56,12 @@ pub fn headers_size(headers: impl IntoIterator<Item = (i32, i32)>) -> i64 {
 /// Bytes with their length before them; a null is the length -1.
 fn of_bytes(length: i32) -> i64 {
     varint(length.into()) + i64::from(length.max(0))
+}
+
+/// Bytes as Java's accumulator hands them on.
+#[expect(clippy::cast_possible_truncation, reason = "Java's int")]
+pub(super) fn java_int(bytes: i64) -> i32 {
+    bytes as i32
 }
 
 /// How many bytes a number takes: zigzag, seven bits a byte (`ByteUtils.sizeOfVarlong`).

@@ -1,6 +1,12 @@
-//! The sticky partition of Kafka 2.4 to 3.2 (`StickyPartitionCache`).
+//! The sticky partition of Kafka 2.4 to 3.2 (`StickyPartitionCache`, of `DefaultPartitioner` and `UniformStickyPartitioner`;
+//! exact to 2.8.2).
+//!
+//! Records go to one partition, a draw among those with a leader, until one of them would begin a batch: then another is
+//! drawn, and never the same where several have a leader. `DefaultPartitioner` does so with records without a key,
+//! `UniformStickyPartitioner` with all.
 
-use super::{Draws, Topic};
+use super::draws::Draws;
+use super::topic::Topic;
 use crate::Result;
 
 /// The partition that a topic stays with; none before the first record.
@@ -9,11 +15,13 @@ pub(super) struct StickyCache(Option<i32>);
 
 impl StickyCache {
     /// The partition; none before the first record.
+    #[inline]
     pub(super) fn get(self) -> Option<i32> {
         self.0
     }
 
-    /// The partition, drawn where there is none.
+    /// The partition, drawn before the first record.
+    #[inline]
     pub(super) fn partition(&mut self, topic: &Topic, draws: &mut Draws) -> Result<i32> {
         match self.0 {
             Some(partition) => Ok(partition),

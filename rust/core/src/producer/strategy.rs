@@ -1,9 +1,13 @@
-//! The strategies by their names: which class of which Kafka each one is, and what it goes by.
+//! The strategies: which class of which Kafka each one is, what it goes by, and which file has its rule.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::names::nearest;
+use super::built_in::Stickiness;
+use super::otherwise::otherwise;
+use super::record::Record;
+use super::settings::Settings;
+use super::state::{State, TopicState};
+use super::{leader, old_round_robin, random};
 use crate::{Error, Result};
 
 /// How a producer chooses the partition of a record.
@@ -126,7 +130,7 @@ impl Strategy {
         !self.takes_keyed() || matches!(self, Self::Leader | Self::Field)
     }
 
-    /// Whether its choices hang on the bytes of the records before.
+    /// Whether its choices depend on the bytes of the records before.
     pub fn counts_bytes(self) -> bool {
         self.batching() != Batching::Apart
     }
@@ -140,79 +144,88 @@ impl Strategy {
             _ => Batching::Apart,
         }
     }
+
+    /// What it says of a record, which is not appended: `Partitioner.partition`.
+    ///
+    /// # Errors
+    /// As [`Producer::place`](super::Producer::place).
+    #[inline]
+    pub(super) fn partition(
+        self,
+        state: &mut State,
+        settings: &Settings,
+        record: &Record,
+    ) -> Result<Option<i32>> {
+        let Record { topic, keyed, at, .. } = *record;
+        let State { topics, draws, begun_at, old_null_key } = state;
+        let TopicState { topic: metadata, counter, sticky, built_in } = &mut topics[topic];
+        match self {
+            Self::Key => return Ok(keyed),
+            Self::Explicit => {
+                let why = ("explicit", "it names no partition");
+                otherwise(settings.otherwise, why, counter, metadata, draws)
+            }
+            Self::Field => keyed.map_or_else(
+                || otherwise(settings.otherwise, ("field", "its field is null"), counter, metadata, draws),
+                Ok,
+            ),
+            Self::RoundRobin | Self::RoundRobin28 => counter.partition(metadata),
+            Self::RoundRobin392 => match begun_at.take(topic) {
+                Some(partition) => Ok(partition),
+                None => counter.partition(metadata),
+            },
+            Self::Random => random::partition(metadata, settings.available_only, draws),
+            Self::Sticky24 => match keyed {
+                Some(partition) => Ok(partition),
+                None => sticky.partition(metadata, draws),
+            },
+            Self::UniformSticky24 => sticky.partition(metadata, draws),
+            Self::Sticky33 | Self::Sticky44 => match keyed.filter(|_| !settings.ignore_keys) {
+                Some(partition) => Ok(partition),
+                None => built_in.peek(metadata, self.stickiness(settings), draws),
+            },
+            Self::OldNullKey => {
+                old_null_key.partition((topic, metadata), keyed, at, settings.refresh_ms, draws)
+            }
+            Self::OldRoundRobin => old_round_robin::partition(keyed, counter, metadata, draws),
+            Self::Leader => leader::partition(keyed, counter, metadata, settings, draws),
+        }
+        .map(Some)
+    }
+
+    /// A record would begin a batch: `Partitioner.onNewBatch`. That of 2.8's round robin does nothing.
+    ///
+    /// # Errors
+    /// As [`Strategy::partition`].
+    pub(super) fn on_new_batch(self, state: &mut State, topic: usize, previous: i32) -> Result<()> {
+        match self {
+            Self::Sticky24 | Self::UniformSticky24 => {
+                let TopicState { topic, sticky, .. } = &mut state.topics[topic];
+                sticky.next(topic, previous, &mut state.draws)?;
+            }
+            Self::RoundRobin392 => state.begun_at.keep(topic, previous),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What the built-in partitioner goes by.
+    #[inline]
+    pub(super) fn stickiness(self, settings: &Settings) -> Stickiness {
+        Stickiness {
+            // As KafkaProducer hands it on.
+            batch_size: settings.batch_size.max(1),
+            rack_aware: settings.rack_aware && self == Self::Sticky44,
+        }
+    }
+
+    pub(super) fn has_no(self, call: &str) -> Error {
+        Error::Producer(format!("the strategy {self} has no {call}"))
+    }
 }
 
 impl fmt::Display for Strategy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }
-}
-
-/// Other names of the same.
-const ALIASES: [(&str, Strategy); 4] = [
-    ("sticky", Strategy::Sticky44),
-    ("org.apache.kafka.clients.producer.RoundRobinPartitioner", Strategy::RoundRobin),
-    ("org.apache.kafka.clients.producer.UniformStickyPartitioner", Strategy::UniformSticky24),
-    ("org.apache.kafka.clients.producer.internals.DefaultPartitioner", Strategy::Sticky24),
-];
-
-impl FromStr for Strategy {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let aliases = ALIASES.into_iter().find(|(alias, _)| *alias == name).map(|(_, strategy)| strategy);
-        let named = Self::ALL.into_iter().find(|strategy| strategy.name() == name);
-        if let Some(strategy) = named.or(aliases) {
-            return Ok(strategy);
-        }
-        if let Some((base, version)) = name.split_once('@').filter(|(base, _)| VERSIONED.contains(base)) {
-            return of_version(base, version);
-        }
-        Err({
-            let known: Vec<_> = ["sticky"].into_iter().chain(Self::ALL.map(Self::name)).collect();
-            let nearest = nearest(name, &known);
-            Error::UnknownStrategy { name: name.to_owned(), known, nearest }
-        })
-    }
-}
-
-/// What there is by versions of Kafka.
-const VERSIONED: [&str; 4] = ["default", "round-robin", "sticky", "uniform-sticky"];
-
-/// What one version of Kafka has under a name; `default` is what it does where nothing is configured.
-fn of_version(name: &str, version: &str) -> Result<Strategy> {
-    let mut parts = version.split('.').map(str::parse::<u32>);
-    let number = match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor)), None, None) => (major, minor, 0),
-        (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch)), None) => (major, minor, patch),
-        _ => {
-            let reason = format!("{name}@{version} names no version of Kafka: write it like {name}@2.8");
-            return Err(Error::Producer(reason));
-        }
-    };
-    let is_built_in = number >= (3, 3, 0);
-    Ok(match name {
-        "default" if number < (0, 8, 0) => return Err(missing(name, version)),
-        "default" if number < (0, 9, 0) => Strategy::OldNullKey,
-        "default" if number < (2, 4, 0) => Strategy::OldRoundRobin,
-        _ if number < (2, 4, 0) => return Err(missing(name, version)),
-        "round-robin" if number < (3, 9, 2) => Strategy::RoundRobin28,
-        "round-robin" if number < (4, 0, 0) => Strategy::RoundRobin392,
-        "round-robin" => Strategy::RoundRobin,
-        "uniform-sticky" if number < (4, 0, 0) => Strategy::UniformSticky24,
-        "uniform-sticky" => return Err(missing(name, version)),
-        _ if !is_built_in => Strategy::Sticky24,
-        _ if number < (4, 4, 0) => Strategy::Sticky33,
-        _ => Strategy::Sticky44,
-    })
-}
-
-fn missing(name: &str, version: &str) -> Error {
-    let since = match name {
-        "default" => "Kafka's versions begin with 0.8",
-        "uniform-sticky" => "Kafka has its UniformStickyPartitioner from 2.4 to 3.9",
-        "round-robin" => "Kafka has its RoundRobinPartitioner since 2.4",
-        _ => "Kafka's producers are sticky since 2.4",
-    };
-    Error::Producer(format!("there is no {name}@{version}: {since}"))
 }

@@ -1,13 +1,14 @@
 //! A group as the broker hands it to an assignor (`GroupSpecImpl`): members by number in the order in which Java walks
 //! the map of them, topics by number in the order of their names.
 
-use super::super::group::{by, ranks, sorted};
-use super::super::java_order::Walker;
-use super::super::lists::Lists;
-use super::super::topic_id::TopicId;
-use super::super::{Assignment, Given, MOST_PARTITIONS};
-use super::runs::{self, Run};
+use super::partition_runs::{self, Run};
 use super::subscribers::Subscribers;
+use crate::assignors::assignment::Assignment;
+use crate::assignors::given::{Given, MOST_PARTITIONS};
+use crate::assignors::lists::Lists;
+use crate::java::hash_map::Walker;
+use crate::java::strings::{by, ranks, sorted};
+use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
 /// A group of the broker's.
@@ -105,13 +106,15 @@ impl Group {
     fn take_owned(&mut self, given: &Given<'_>, topic: &[u32]) {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut places = vec![u32::MAX; topic.len()];
+        let (mut seen, mut numbers) = (vec![false; topic.len()], Vec::new());
         let mut known = std::collections::HashSet::new();
         for &place in &self.given_members {
             let owned = given.owned.get(place as usize);
             pairs.clear();
-            let ascending = owned.windows(2).all(|pair| pair[0] < pair[1]);
-            if ascending {
-                // Each once, and one topic behind the other.
+            let each_once = owned.windows(2).all(|pair| pair[0] < pair[1])
+                || stand_together(owned, &mut seen, &mut numbers);
+            if each_once {
+                // One topic behind the other.
                 pairs.extend(
                     owned.iter().map(|&(place, partition)| (topic[place as usize], number(partition))),
                 );
@@ -183,9 +186,23 @@ impl Group {
         (Assignment { offsets, topics: vec![0; partitions], partitions: vec![0; partitions] }, places)
     }
 
+    /// By the place of a member in what was given, its number.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        let mut numbers = vec![0; self.given_members.len()];
+        for (number, &place) in (0..).zip(&self.given_members) {
+            numbers[place as usize] = number;
+        }
+        numbers
+    }
+
+    /// A topic's place in what was given.
+    pub(super) fn given_topic(&self, topic: u32) -> u32 {
+        self.given_topics[topic as usize]
+    }
+
     /// An assignment in the numbers of what was given, each list sorted.
     pub(super) fn named(&self, mut lists: Lists<Run>) -> Assignment {
-        runs::sort(&mut lists);
+        partition_runs::sort(&mut lists);
         let lengths: Vec<usize> =
             (0..lists.len()).map(|list| lists.get(list).iter().map(|run| run.len()).sum()).collect();
         let (mut named, places) = self.room(&lengths);
@@ -203,6 +220,21 @@ fn walk(members: &[&str]) -> Vec<u32> {
     let (places, numbers) = sorted(members);
     let names: Vec<_> = by(&places, members);
     by(&Walker::of_names(&names).walk(&numbers), &places)
+}
+
+/// Whether a topic's partitions are together, and each is there once, as in what the broker has assigned. None of the topics
+/// is `seen` before, or afterwards.
+fn stand_together(owned: &[(u32, i32)], seen: &mut [bool], numbers: &mut Vec<i32>) -> bool {
+    let topics = || owned.chunk_by(|one, other| one.0 == other.0);
+    let together = topics().all(|partitions| {
+        numbers.clear();
+        numbers.extend(partitions.iter().map(|&(_, partition)| partition));
+        numbers.sort_unstable();
+        let first = !std::mem::replace(&mut seen[partitions[0].0 as usize], true);
+        first && numbers.windows(2).all(|pair| pair[0] < pair[1])
+    });
+    topics().for_each(|partitions| seen[partitions[0].0 as usize] = false);
+    together
 }
 
 /// A partition's number, which the caller has counted from 0.

@@ -2,33 +2,39 @@
 //!
 //! Exact to `org.apache.kafka.coordinator.group.assignor` of kafka-group-coordinator 4.0.2 to 4.4.0 (`UniformAssignor`,
 //! `RangeAssignor`; `SimpleAssignor` from 4.2.1), for a group that is put together as the broker does it. Topics have
-//! ids here, and Java's answer hangs on them: on how a `HashMap` of ids is walked, and on the ids' own order.
+//! ids here, and Java's answer depends on them: on how a `HashMap` of ids is walked, and on the ids' own order.
 //!
 //! | file | what it knows |
 //! | --- | --- |
 //! | `group` | a group as the broker hands it to an assignor |
 //! | `subscribers` | who subscribes to each topic |
-//! | `runs` | partitions in a row, which is what most members get |
-//! | `owned` | the order of what a member owns |
-//! | `range` | ranges of each topic |
-//! | `homogeneous` | `uniform` for equal subscriptions |
-//! | `heterogeneous`, `loads` | `uniform` for unequal ones |
-//! | `simple`, `sharing` | what members of a share group read together |
+//! | `partition_runs` | partitions in a row, which is what most members get |
+//! | `owned_partitions` | the order of what a member owns |
+//! | `range` | `RangeAssignor`: ranges of each topic |
+//! | `uniform_homogeneous` | `UniformAssignor` for equal subscriptions |
+//! | `uniform_heterogeneous`, `members_by_load` | `UniformAssignor` for unequal ones |
+//! | `simple`, `shared_partitions` | `SimpleAssignor`: what members of a share group read together |
+//! | `steps` | what an assignor does to each member, one thing after the other |
+//! | `records` | the order in which the broker reads back what it has assigned |
 
 mod group;
-mod heterogeneous;
-mod homogeneous;
-mod loads;
-mod owned;
+mod members_by_load;
+mod owned_partitions;
+mod partition_runs;
 mod range;
-mod runs;
-mod sharing;
+mod records;
+mod shared_partitions;
 mod simple;
+mod steps;
 mod subscribers;
+mod uniform_heterogeneous;
+mod uniform_homogeneous;
 
 pub use group::Group;
+pub use records::Records;
+pub use steps::{Step, Steps};
 
-use super::Assignment;
+use super::assignment::Assignment;
 use crate::Result;
 
 /// Which of the broker's assignors.
@@ -60,10 +66,31 @@ impl Kind {
 /// [`crate::Error::Unassigned`] where Kafka's own assignor throws.
 pub fn assign(kind: Kind, group: &Group) -> Result<Assignment> {
     let lists = match kind {
-        Kind::Uniform if group.homogeneous => homogeneous::assign(group)?,
-        Kind::Uniform => heterogeneous::assign(group)?,
+        Kind::Uniform if group.homogeneous => uniform_homogeneous::assign(group)?,
+        Kind::Uniform => uniform_heterogeneous::assign(group)?,
         Kind::Range => return Ok(range::assign(group)),
         Kind::Simple => simple::assign(group)?,
     };
     Ok(group.named(lists))
+}
+
+/// The same, with what `uniform` has done to each member.
+///
+/// # Errors
+///
+/// Those of [`assign`].
+pub fn assign_step_by_step(kind: Kind, group: &Group) -> Result<(Assignment, Steps<'_>)> {
+    let (lists, steps) = match kind {
+        Kind::Uniform if group.homogeneous => {
+            let lists = uniform_homogeneous::assign(group)?;
+            let steps = Steps::of_lists(group, &lists);
+            (lists, steps)
+        }
+        Kind::Uniform => {
+            let (lists, gifts) = uniform_heterogeneous::assign_step_by_step(group)?;
+            (lists, Steps::of_gifts(group, &gifts))
+        }
+        Kind::Range | Kind::Simple => return Ok((assign(kind, group)?, Steps::of_gifts(group, &[]))),
+    };
+    Ok((group.named(lists), steps))
 }

@@ -1,8 +1,8 @@
 //! `RangeAssignor` of the broker: each topic's partitions in ranges over its members, and no member keeps anything.
 
-use super::super::Assignment;
 use super::group::Group;
-use super::runs::Run;
+use super::partition_runs::Run;
+use crate::assignors::assignment::Assignment;
 
 /// A topic while it is dealt out (`TopicMetadata`).
 #[derive(Clone, Copy)]

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::super::java_sets::IdWalker;
-use super::super::lists::Lists;
 use super::group::Group;
-use super::owned::{OwnedWalk, walked};
-use super::runs::Run;
-use super::sharing::{Sharing, in_table_order, shares};
+use super::owned_partitions::{OwnedWalk, walked};
+use super::partition_runs::Run;
+use super::shared_partitions::{Sharing, in_table_order, shares};
 use crate::Result;
+use crate::assignors::lists::Lists;
+use crate::java::uuid::IdWalker;
 
 /// What each member reads.
 pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {

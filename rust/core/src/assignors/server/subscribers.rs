@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::lists::Lists;
+use crate::assignors::lists::Lists;
 
 /// So many subscriptions are few: the more there are, the less topics have in common.
 const FEW: usize = 256;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::code::Code;
-use super::super::java_map::{Id, Name};
+use super::super::error_code::Code;
 use super::state::{NEW_MEMBER_JOIN_TIMEOUT_MS, Timer};
 use super::{Answer, Group, Join, Joined, Member, Phase};
+use crate::interned::{Id, Name};
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `GroupCoordinatorService.joinGroup` and `classicGroupJoin`.
@@ -161,9 +161,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         if let Some(instance) = &join.instance {
             self.statics.insert(instance.clone(), id);
         }
-        if self.leader.is_none() {
-            self.leader = Some(id);
-        }
+        self.lead_if_nobody_does(id);
         let member = Member {
             instance: join.instance,
             session_timeout_ms: join.session_timeout_ms,
@@ -256,9 +254,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             }
             self.members.put(new, self.names.name(new), Member { is_new: false, ..member });
         }
-        if self.is_leader(old) {
-            self.leader = Some(new);
-        }
+        self.lead_as_replaced(old, new);
     }
 
     /// Answers a member's `JoinGroup`, if one waits.

@@ -1,9 +1,9 @@
 //! `LeaveGroup`: members that say that they go.
 
-use super::super::code::Code;
-use super::super::java_map::Name;
+use super::super::error_code::Code;
 use super::state::Timer;
 use super::{Answer, Group, Phase};
+use crate::interned::Name;
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `classicGroupLeave`: members by id, static ones also by their `group.instance.id` alone.

@@ -5,6 +5,7 @@
 //! them (`A`) is not looked into: that is the clients' business, and never the coordinator's.
 
 mod join;
+mod leader;
 mod leave;
 mod rebalance;
 mod state;
@@ -15,10 +16,11 @@ pub use state::{Config, Member, Phase};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::code::Code;
-use super::java_map::{Id, JavaMap, Name, Names};
+use super::error_code::Code;
 use super::timers::Timers;
 use super::{Map, Set};
+use crate::interned::{Id, Name, Names};
+use crate::java::changing_hash_map::ChangingHashMap;
 use state::Timer;
 
 /// What a member asks of its coordinator, and when.
@@ -153,7 +155,7 @@ pub struct Group<M, A> {
     leader: Option<Id>,
     /// All that were ever members, or were given an id to join with.
     names: Names,
-    members: JavaMap<Member<M, A>>,
+    members: ChangingHashMap<Member<M, A>>,
     statics: Map<String, Id>,
     pending: Set<Id>,
     pending_sync: Set<Id>,
@@ -167,7 +169,7 @@ pub struct Group<M, A> {
     initial: Option<(i64, i64)>,
     /// The generation whose `SyncGroup`s are awaited.
     sync_generation: i32,
-    written: Option<Box<Written<M, A>>>,
+    written: Written<M, A>,
     effects: Vec<Effect<M, A>>,
     /// Why the last rebalance began, in Kafka's own words.
     reason: String,
@@ -194,7 +196,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             protocol: None,
             leader: None,
             names: Names::default(),
-            members: JavaMap::default(),
+            members: ChangingHashMap::default(),
             statics: Map::default(),
             pending: Set::default(),
             pending_sync: Set::default(),
@@ -205,7 +207,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             timers: Timers::default(),
             initial: None,
             sync_generation: 0,
-            written: None,
+            written: Written { generation: 0, protocol: None, leader: None, members: Vec::new() },
             effects: Vec::new(),
             reason: String::new(),
         }

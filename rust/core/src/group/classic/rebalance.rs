@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::assignors::java_sets::walk_names;
+use crate::java::hash_map::walk_names;
 
-use super::super::code::Code;
-use super::super::java_map::{Id, Name};
+use super::super::error_code::Code;
 use super::state::Timer;
 use super::{Group, Joined, Phase, Written};
+use crate::interned::{Id, Name};
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `maybePrepareRebalanceOrCompleteJoin`.
@@ -108,22 +108,6 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// Whether a member is put out for not having joined: never a static one.
     fn is_late(&self, id: Id) -> bool {
         self.members.get(id).is_some_and(|member| member.joining.is_none() && member.instance.is_none())
-    }
-
-    /// `maybeElectNewJoinedLeader`.
-    fn elect(&mut self) -> bool {
-        let Some(leader) = self.leader else { return false };
-        let has_joined = |id: Id| self.members.get(id).is_some_and(|member| member.joining.is_some());
-        if has_joined(leader) {
-            return true;
-        }
-        match self.members.walk().iter().copied().find(|&id| has_joined(id)) {
-            Some(next) => {
-                self.leader = Some(next);
-                true
-            }
-            None => false,
-        }
     }
 
     /// `selectProtocol`: each member votes for the first of its assignors that all have.
@@ -231,11 +215,11 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             Some((id, member))
         };
         let members = self.members.walk().iter().filter_map(kept).collect();
-        self.written = Some(Box::new(Written {
+        self.written = Written {
             generation: self.generation,
             protocol: self.protocol.clone(),
             leader: self.leader,
             members,
-        }));
+        };
     }
 }

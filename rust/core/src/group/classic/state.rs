@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::code::Code;
-use super::super::java_map::{Id, Name};
+use super::super::error_code::Code;
 use super::{Answer, Group, Sender};
+use crate::interned::{Id, Name};
 
 /// The coordinator's settings, under Kafka's names; all times are milliseconds.
 #[derive(Clone, Copy, Debug)]
@@ -116,11 +116,6 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
         self.protocol.as_ref()
     }
 
-    /// The leader's id.
-    pub fn leader(&self) -> Option<&Name> {
-        self.leader.map(|id| self.names.name(id))
-    }
-
     /// The members' ids in the order of the coordinator's map.
     pub fn members(&self) -> Arc<[Name]> {
         self.members.walk().iter().map(|&id| Arc::clone(self.names.name(id))).collect()
@@ -150,10 +145,6 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// Why the last rebalance began.
     pub fn reason(&self) -> &str {
         &self.reason
-    }
-
-    pub(super) fn is_leader(&self, id: Id) -> bool {
-        self.leader == Some(id)
     }
 
     pub(super) fn all_have_joined(&self) -> bool {
@@ -240,9 +231,7 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
                 self.statics.remove(instance);
             }
         }
-        if self.is_leader(id) {
-            self.leader = self.members.first();
-        }
+        self.lead_instead_of_gone(id);
         self.pending.remove(&id);
         self.pending_sync.remove(&id);
     }

@@ -1,9 +1,10 @@
 //! `SyncGroup`, and what is left of a group when its coordinator moves.
 
-use super::super::code::Code;
-use super::super::java_map::{Id, JavaMap, Name};
+use super::super::error_code::Code;
 use super::state::Timer;
-use super::{Answer, Group, Joined, Phase, Sender};
+use super::{Answer, Group, Joined, Phase, Sender, Written};
+use crate::interned::{Id, Name};
+use crate::java::changing_hash_map::ChangingHashMap;
 
 impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
     /// `classicGroupSync`: the leader's assignments are everybody's, the others wait for them.
@@ -96,28 +97,36 @@ impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
             self.answer_sync(id, Code::NotCoordinator, at);
         }
         self.timers.clear();
-        self.members = JavaMap::default();
+        self.members = ChangingHashMap::default();
         self.statics.clear();
         self.supported.clear();
         self.pending.clear();
         self.pending_sync.clear();
         (self.awaiting_join, self.new_member_added, self.initial) = (0, false, None);
-        let Some(written) = self.written.clone() else {
-            (self.generation, self.protocol, self.leader) = (0, None, None);
-            self.phase = Phase::Empty;
-            return;
-        };
-        (self.generation, self.protocol, self.leader) =
-            (written.generation, written.protocol, written.leader);
-        self.phase = if written.members.is_empty() { Phase::Empty } else { Phase::Stable };
+        let Written { generation, protocol, leader, members } = self.written.clone();
+        self.phase = if members.is_empty() { Phase::Empty } else { Phase::Stable };
         self.previous = Phase::Dead;
-        for (id, member) in written.members {
+        for (id, mut member) in members {
             if let Some(instance) = &member.instance {
                 self.statics.insert(instance.clone(), id);
             }
+            // Of what a member brings, the log has no more than it says to the assignor that was chosen.
+            member.protocols = member
+                .protocols
+                .iter()
+                .filter(|(name, _)| Some(name) == protocol.as_ref())
+                .cloned()
+                .collect();
             self.count_protocols(&member.protocols, true);
             self.members.put(id, self.names.name(id), member);
+        }
+        (self.generation, self.protocol, self.leader) = (generation, protocol, leader);
+        for &id in self.members.walk().iter() {
             self.put_session_off(id, at);
+        }
+        let (size, most) = (self.members.len(), self.config.max_size);
+        if size > most {
+            self.prepare(format!("the group has {size} members, and group.max.size is {most}"), at);
         }
     }
 }

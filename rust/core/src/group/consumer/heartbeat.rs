@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::code::Code;
-use super::super::java_map::Name;
+use super::super::error_code::Code;
 use super::super::timers::Timers;
 use super::member::State;
 use super::{Effect, Group, Heartbeat, Member, Place, Timer};
 use crate::Result;
+use crate::interned::Name;
 
 /// What a static member says that will be back.
 pub(super) const LEAVES_FOR_A_WHILE: i32 = -2;
@@ -46,6 +46,7 @@ impl Group {
             }
         };
         self.made = true;
+        let comes = !self.members.contains_key(&request.member);
         let mut left_behind = Vec::new();
         if let Some(old) = &replaced {
             // Whoever has an id already and takes another's place still holds what it had, until it is through.
@@ -79,7 +80,8 @@ impl Group {
         if counts_anew {
             self.update_epoch(changed, other_assignor, &request.member);
         }
-        let has_target = self.update_target(&preferred, homogeneous, at)? || known;
+        let has_target =
+            self.update_target(&preferred, homogeneous, request, replaced.as_ref(), at)? || known;
         for &place in &left_behind {
             self.taken.entry(place).or_insert_with(|| Arc::clone(&request.member));
         }
@@ -91,6 +93,12 @@ impl Group {
             self.take_over(&request.member, &Member::default(), &member);
         }
         self.keep(&request.member, member.clone());
+        if let Some(old) = &replaced {
+            self.order.remove(old);
+        }
+        if comes || replaced.as_ref() == Some(&request.member) {
+            self.order.put(&request.member);
+        }
         self.timers.set(Timer::Session(Arc::clone(&request.member)), at + self.config.session_timeout_ms);
         let full =
             request.rebalance_timeout_ms.is_some() && request.topics.is_some() && request.owned.is_some();
@@ -157,7 +165,7 @@ impl Group {
 
     /// A static member is back under a new id, with all that belongs to it.
     fn replace(&mut self, old: &Name, new: &Name, member: &Member) {
-        let target = self.target.remove(old).unwrap_or_else(|| Arc::new([]));
+        let target = self.target.remove(old).unwrap_or_default();
         if old != new {
             self.forget(old);
         }
@@ -168,7 +176,6 @@ impl Group {
     /// Puts a member into the group as it is now, and counts what it holds as taken.
     pub(super) fn keep(&mut self, name: &Name, member: Member) {
         let Some(kept) = self.members.get_mut(name) else {
-            self.joined.push(Arc::clone(name));
             self.take_over(name, &Member::default(), &member);
             self.count(&member.topics, member.assignor.as_deref(), true);
             self.name(name, &member);
@@ -217,7 +224,6 @@ impl Group {
             self.statics.remove(instance);
         }
         self.target.remove(name);
-        self.joined.retain(|other| other != name);
     }
 
     /// `updateSubscriptionMetadata`: the epoch grows with a subscription, with the assignor that most members ask for, or with topics that the group reads.
@@ -243,7 +249,12 @@ impl Group {
             return Code::None;
         }
         if !self.made {
-            return if epoch < 0 { Code::None } else { Code::GroupIdNotFound };
+            return match (epoch, self.simple) {
+                (..0, _) => Code::None,
+                // A group of no protocol, which has no members.
+                (_, true) => Code::UnknownMemberId,
+                (_, false) => Code::GroupIdNotFound,
+            };
         }
         let Some(member) = self.members.get(name) else { return Code::UnknownMemberId };
         let since = |place| member.assigned.since(place).or_else(|| member.revoking.since(place));
@@ -255,17 +266,22 @@ impl Group {
         }
     }
 
-    /// The group is loaded by another broker: all of it was written, but every session begins anew.
+    /// The group is loaded by another broker: all of it was written, and what is read is what was written from the first
+    /// record on, so that the maps have their orders again. But every session begins anew, and so does the time that a
+    /// member has to give up partitions.
     pub(super) fn reload(&mut self, at: i64) {
         self.stale = true;
-        let mut timers = Timers::default();
-        for (name, member) in self.members() {
-            timers.set(Timer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
-            if member.state == State::UnrevokedPartitions {
-                timers.set(Timer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
+        self.timers = Timers::default();
+        self.asked_in.clear();
+        for name in self.order.walk() {
+            self.timers.set(Timer::Session(Arc::clone(name)), at + self.config.session_timeout_ms);
+            if let Some(member) = self.members.get(name)
+                && member.state == State::UnrevokedPartitions
+            {
+                self.asked_in.insert(Arc::clone(name), member.epoch);
+                self.timers.set(Timer::Rebalance(Arc::clone(name)), at + member.rebalance_timeout_ms);
             }
         }
-        self.timers = timers;
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::code::Code;
-use super::super::java_map::Name;
+use super::super::error_code::Code;
 use super::heartbeat::LEAVES_FOR_A_WHILE;
 use super::{Effect, Group, Heartbeat, Held, Timer};
+use crate::interned::Name;
 
 impl Group {
     /// `consumerGroupLeave`.
@@ -41,6 +41,7 @@ impl Group {
     /// `consumerGroupFenceMember`: the member is out, and the others are to share what it had.
     fn fence(&mut self, name: &Name, why: &str) {
         self.forget(name);
+        self.order.remove(name);
         self.known = self.read();
         self.epoch += 1;
         if self.members.is_empty() {

@@ -11,16 +11,18 @@ mod reconcile;
 mod target;
 
 pub use member::{Held, Member, State};
+use target::Target;
 pub use target::{ASSIGNORS, check_assignor};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Map;
-use super::code::Code;
-use super::java_map::Name;
+use super::error_code::Code;
 use super::timers::Timers;
 use crate::Result;
+use crate::interned::Name;
+use crate::java::base_hash_table::TimelineHashMap;
 
 /// The epoch of a group that nobody has joined (`ModernGroup`).
 const FIRST_EPOCH: i32 = 1;
@@ -131,8 +133,8 @@ pub struct Group {
     config: Config,
     topics: Vec<(Name, Option<u32>)>,
     members: Map<Name, Member>,
-    /// The members in the order in which they came.
-    joined: Vec<Name>,
+    /// The members in the order of the coordinator's map, which a request changes when it is through.
+    order: TimelineHashMap,
     statics: Map<String, Name>,
     /// By topic, how many members subscribe to it.
     subscribers: BTreeMap<u32, usize>,
@@ -141,7 +143,7 @@ pub struct Group {
     epoch: i32,
     assignment_epoch: i32,
     assigned_at: Option<i64>,
-    target: Map<Name, Arc<[Place]>>,
+    target: Map<Name, Target>,
     /// Of members that have to give up partitions, the epoch in which they were asked to.
     asked_in: Map<Name, i32>,
     /// By partition, the member that has not yet given it up.
@@ -165,7 +167,7 @@ impl Group {
             config,
             topics: Vec::new(),
             members: Map::default(),
-            joined: Vec::new(),
+            order: TimelineHashMap::default(),
             statics: Map::default(),
             subscribers: BTreeMap::new(),
             votes: [0; ASSIGNORS.len()],
@@ -275,12 +277,12 @@ impl Group {
 
     /// What a member is to read in the end, sorted.
     pub fn target(&self, member: &str) -> &[Place] {
-        self.target.get(member).map_or(&[], |target| target)
+        self.target.get(member).map_or(&[], |target| &target.sorted)
     }
 
     /// The same, to keep.
     pub(super) fn shared_target(&self, member: &str) -> Arc<[Place]> {
-        self.target.get(member).map_or_else(|| Arc::new([]), Arc::clone)
+        self.target.get(member).map(|target| Arc::clone(&target.sorted)).unwrap_or_default()
     }
 
     /// What members are told of how often they are to be heard of.

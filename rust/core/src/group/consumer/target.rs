@@ -1,21 +1,46 @@
 //! The target assignment: what the broker's assignor makes of the group.
 
-use super::{Group, Member};
-use crate::assignors::java_order::compare;
-use crate::assignors::java_sets::walk_names;
-use crate::assignors::server::{self, Kind};
-use crate::assignors::{Given, Lists, TopicId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Group, Heartbeat, Place};
+use crate::assignors::server::{self, Kind, Records};
+use crate::assignors::{Given, Lists};
+use crate::interned::Name;
+use crate::java::hash_map::walk_names;
+use crate::java::hash_set::walk_copied_names;
+use crate::java::strings::compare;
+use crate::java::uuid::TopicId;
 use crate::{Error, Result};
+
+/// What a member is to read in the end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Target {
+    /// Its partitions, sorted.
+    pub(super) sorted: Arc<[Place]>,
+    /// In the order in which the coordinator has them, where that is not the one of any map of these: what it has been
+    /// through decides then.
+    walked: Option<Arc<[Place]>>,
+}
+
+impl Target {
+    fn walked(&self) -> &[Place] {
+        self.walked.as_ref().unwrap_or(&self.sorted)
+    }
+}
 
 impl Group {
     /// `maybeUpdateTargetAssignment`: where the last one has stood for long enough. Whether there is a new one.
     ///
     /// `homogeneous` is what the coordinator takes the subscriptions for, where it does not count them anew: whoever joins
     /// without a topic is not among those that it has counted. Its assignors look at the first member's alone then.
+    /// The group's members are given to it with the one that asks, in place of the one that it has replaced.
     pub(super) fn update_target(
         &mut self,
         preferred: &str,
         homogeneous: Option<bool>,
+        request: &Heartbeat,
+        replaced: Option<&Name>,
         at: i64,
     ) -> Result<bool> {
         let stands = |since: i64| {
@@ -25,17 +50,35 @@ impl Group {
             return Ok(false);
         }
         let kind = if preferred == "range" { Kind::Range } else { Kind::Uniform };
-        let group = server::Group::new(&self.given(kind, homogeneous == Some(true)))?;
-        let assignment = server::assign(kind, &group)?;
-        for (place, name) in self.joined.clone().into_iter().enumerate() {
+        let members = self.walked(&request.member, replaced);
+        let given = self.given(kind, &members, homogeneous == Some(true), request);
+        let mut records = Records::new(&given.topic_ids);
+        let group = server::Group::new(&given)?;
+        let (assignment, steps) = server::assign_step_by_step(kind, &group)?;
+        let alike = kind == Kind::Range && (homogeneous == Some(true) || self.is_homogeneous());
+        let first = if alike { self.first_of(kind, &members).cloned() } else { None };
+        for (place, name) in members.iter().enumerate() {
             let list = assignment.offsets[place]..assignment.offsets[place + 1];
             let topics = assignment.topics[list.clone()].iter().copied();
             let mut target: Vec<_> = topics.zip(assignment.partitions[list].iter().copied()).collect();
             target.sort_unstable();
             // Most members keep what they have, and whoever looks at it keeps one list of it.
-            if self.target(&name) != target || !self.target.contains_key(&name) {
-                self.target.insert(name, target.into());
+            let before = self.target.get(name);
+            if before.is_some_and(|before| *before.sorted == target) {
+                continue;
             }
+            let walked = records.are_ambiguous(&target).then(|| match kind {
+                Kind::Range => {
+                    let topics = self.said_topics(first.as_ref().unwrap_or(name), request);
+                    records.of_ranges(&topics, &target)
+                }
+                Kind::Uniform | Kind::Simple => {
+                    let before = before.map_or(&[][..], Target::walked);
+                    records.after(before, steps.of(place), &target)
+                }
+            });
+            let walked = walked.filter(|walked| *walked != target).map(Arc::from);
+            self.target.insert(Arc::clone(name), Target { sorted: target.into(), walked });
         }
         self.assignment_epoch = self.epoch;
         self.assigned_at = Some(at);
@@ -75,24 +118,63 @@ impl Group {
 
     /// The member whose subscription stands for all where they are alike: for `range` the first by `group.instance.id` and
     /// then by id, for `uniform` the first of a map.
-    fn first_of(&self, kind: Kind) -> Option<&Member> {
-        let names: Vec<&str> = self.joined.iter().map(|name| &**name).collect();
-        let instance = |name: &str| self.members.get(name).and_then(|member| member.instance.as_deref());
-        let sorted = |one: &&&str, other: &&&str| match (instance(one), instance(other)) {
+    fn first_of<'a>(&self, kind: Kind, members: &'a [Name]) -> Option<&'a Name> {
+        let names = || -> Vec<&str> { members.iter().map(|name| &**name).collect() };
+        let instance = |name: &Name| self.members.get(name).and_then(|member| member.instance.as_deref());
+        let sorted = |one: &&Name, other: &&Name| match (instance(one), instance(other)) {
             (Some(one), Some(other)) => compare(one, other),
             (None, None) => compare(one, other),
             (one, other) => one.is_none().cmp(&other.is_none()),
         };
-        let first = match kind {
-            Kind::Range => names.iter().min_by(sorted).copied(),
-            Kind::Uniform | Kind::Simple => walk_names(&names).first().map(|&place| names[place as usize]),
-        };
-        first.and_then(|name| self.members.get(name))
+        match kind {
+            Kind::Range => members.iter().min_by(sorted),
+            Kind::Uniform | Kind::Simple => {
+                walk_names(&names()).first().map(|&place| &members[place as usize])
+            }
+        }
+    }
+
+    /// A member's subscription in the order of its set: as the request has it, or else as the log has it, by name.
+    fn said_topics(&self, name: &Name, request: &Heartbeat) -> Vec<u32> {
+        let said = request.topics.iter().flatten().filter(|_| *name == request.member);
+        let known = self.members.get(name).into_iter().flat_map(|member| member.topics.iter());
+        let mut topics: Vec<u32> = said.copied().collect();
+        if topics.is_empty() {
+            topics.extend(known);
+            topics.sort_unstable_by(|&one, &other| compare(self.topic(one), self.topic(other)));
+        }
+        let mut seen = BTreeSet::new();
+        topics.retain(|&topic| seen.insert(topic));
+        let names: Vec<&str> = topics.iter().map(|&topic| self.topic(topic)).collect();
+        walk_copied_names(&names).into_iter().map(|place| topics[place as usize]).collect()
+    }
+
+    fn topic(&self, topic: u32) -> &str {
+        &self.topics[topic as usize].0
+    }
+
+    /// The members in the order in which an assignor is given them: that of the coordinator's map as it was before the
+    /// request, without the one that is replaced, and behind it the one that asks, where it was not there
+    /// (`UpdatedMembersAndTargetAssignmentView`).
+    fn walked(&self, asks: &Name, replaced: Option<&Name>) -> Vec<Name> {
+        let mut members: Vec<Name> = self.order.walk().into_iter().cloned().collect();
+        members.retain(|name| name == asks || Some(name) != replaced);
+        if !members.contains(asks) {
+            members.push(Arc::clone(asks));
+        }
+        members
     }
 
     /// The group as an assignor takes it: what members own is what they were to have before.
-    fn given(&self, kind: Kind, all_alike: bool) -> Given<'_> {
-        let first = self.first_of(kind).filter(|_| all_alike).map(|member| &member.topics);
+    fn given<'a>(
+        &'a self,
+        kind: Kind,
+        members: &'a [Name],
+        all_alike: bool,
+        request: &Heartbeat,
+    ) -> Given<'a> {
+        let first = self.first_of(kind, members);
+        let alike = first.filter(|_| all_alike).and_then(|name| self.members.get(name));
         let mut given = Given {
             topics: self.topics.iter().map(|(name, _)| &**name).collect(),
             partitions: self.topics.iter().map(|(_, count)| count.unwrap_or(0)).collect(),
@@ -101,15 +183,19 @@ impl Group {
             racks: Lists::default(),
             ..Given::default()
         };
-        for name in &self.joined {
+        for name in members {
             let Some(member) = self.members.get(name) else { continue };
             given.members.push(name);
             given.instance_ids.push(member.instance.as_deref());
             given.member_racks.push(None);
-            given.subscribed.values.extend(first.unwrap_or(&member.topics).iter().copied());
+            if Some(name) == first {
+                given.subscribed.values.extend(self.said_topics(name, request));
+            } else {
+                given.subscribed.values.extend(alike.unwrap_or(member).topics.iter().copied());
+            }
             given.subscribed.end();
             given.sends.push(true);
-            given.owned.values.extend_from_slice(self.target(name));
+            given.owned.values.extend_from_slice(self.target.get(name).map_or(&[][..], Target::walked));
             given.owned.end();
             given.generations.push(-1);
         }

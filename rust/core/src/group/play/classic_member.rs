@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::super::classic::{self, Join, Phase, Request, Sender};
-use super::super::code::Code;
 use super::super::consumer::Place;
-use super::super::java_map::Name;
+use super::super::error_code::Code;
 use super::client::{Answer, Asked, Said};
 use super::ledger::Reader;
 use super::script::{Consumer, Generation};
 use super::world::{Coordinator, Todo, World};
 use crate::Result;
 use crate::assignors::Assignor;
+use crate::interned::Name;
 
 type Group = classic::Group<Said, Arc<[Place]>>;
 type ClassicRequest = Request<Said, Arc<[Place]>>;

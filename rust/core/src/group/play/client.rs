@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::super::code::Code;
 use super::super::consumer::Place;
-use super::super::java_map::Name;
+use super::super::error_code::Code;
 use super::super::{classic, consumer};
 use super::script::Consumer;
+use crate::interned::Name;
 
 /// What a classic member says of itself to an assignor.
 #[derive(Clone, Debug, PartialEq, Eq)]

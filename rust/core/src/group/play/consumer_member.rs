@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::code::Code;
 use super::super::consumer::{self, Effect, Heartbeat, Request};
+use super::super::error_code::Code;
 use super::client::{Answer, Asked};
 use super::ledger::Reader;
 use super::script::Generation;

@@ -7,8 +7,9 @@
 mod classic_member;
 mod client;
 mod consumer_member;
-mod leader;
 mod ledger;
+mod metadata;
+mod on_leader_elected;
 mod script;
 mod world;
 

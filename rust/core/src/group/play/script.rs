@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::code::Code;
 use super::super::consumer::Place;
-use super::super::java_map::Name;
+use super::super::error_code::Code;
 use super::super::{classic, consumer};
 use super::ledger::{Ledger, Reader};
 use crate::assignors::Assignor;
+use crate::interned::Name;
 
 /// Which protocol a group speaks, and how its coordinator is configured.
 #[derive(Clone, Debug)]

@@ -5,22 +5,18 @@ use std::sync::Arc;
 
 use super::super::Map;
 use super::super::consumer::Place;
-use super::super::java_map::Name;
-use super::super::queue::Queue;
+use super::super::event_queue::Queue;
 use super::super::{classic, consumer};
 use super::client::{Answer, Asked, Client, Said};
 use super::ledger::{Ledger, Reader};
 use super::script::{Action, Generation, Message, Protocol, Script, Timeline};
+use crate::interned::Name;
 use crate::{Error, Result};
 
 /// For so long a play goes on after the script's last word, at most: the longest session, and a rebalance.
 const AT_MOST_AFTER_MS: i64 = 2 * 3_600_000;
 /// So many things a client may happen at one instant before it is clear that there is no end of it.
 const AT_ONCE: usize = 1_000;
-/// So soon a client looks again where a topic that it wants is missing: `retry.backoff.max.ms`.
-const LOOKS_AGAIN_MS: i64 = 1_000;
-/// So soon it looks where a topic is gone that it reads: `retry.backoff.ms`.
-const MISSES_MS: i64 = 100;
 
 /// What a client does when its time comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -417,44 +413,6 @@ impl World {
             }
         }
         messages.push(message);
-    }
-
-    /// A client looks at the topics, and comes back to it later.
-    fn look(&mut self, reader: Reader) {
-        let before = std::mem::take(&mut self.clients[reader as usize].seen);
-        self.refresh(reader);
-        self.look_later(reader);
-        self.changed_topics(reader, &before);
-    }
-
-    /// A client looks again when its metadata is old, and sooner where it misses a topic (`Metadata.requestUpdate`).
-    fn look_later(&mut self, reader: Reader) {
-        let client = &self.clients[reader as usize];
-        let age_ms = client.config.as_ref().map_or(0, |config| config.metadata_max_age_ms);
-        let lacks = |topics: &[u32]| topics.iter().any(|&topic| client.seen[topic as usize].is_none());
-        let led = |other: &Client| client.leads && other.alive && lacks(&other.topics);
-        let misses = lacks(&client.topics) || self.clients.iter().any(led);
-        self.look_after(reader, if misses { age_ms.min(LOOKS_AGAIN_MS) } else { age_ms });
-    }
-
-    fn look_after(&mut self, reader: Reader, after_ms: i64) {
-        let look = self.numbered;
-        self.clients[reader as usize].look = look;
-        self.later(self.now + after_ms.max(1), Todo::Metadata(reader, look));
-    }
-
-    /// Whoever reads a topic that is gone is told so by its next fetch.
-    fn miss(&mut self, topic: u32) {
-        for reader in 0..self.clients.len() {
-            let client = &self.clients[reader];
-            if client.alive && client.reading.iter().any(|place| place.0 == topic) {
-                self.look_after(u32::try_from(reader).unwrap_or(u32::MAX), MISSES_MS);
-            }
-        }
-    }
-
-    pub(super) fn refresh(&mut self, reader: Reader) {
-        self.clients[reader as usize].seen = self.topics.iter().map(|(_, count)| *count).collect();
     }
 
     /// Takes all partitions from a client, which read them up to a time and has committed them up to another.

@@ -8,10 +8,11 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::divisor::Divisor;
-use super::group::{FOUR, Group, LOAD, Lengths, Places, WORD, bytes};
+use super::group::{FOUR, Group, LOAD, Lengths, WORD, bytes};
+use super::offset::Places;
 use super::{Finish, Keys, Slots, Validity};
-use crate::hashing::TO_POSITIVE;
 use crate::hashing::murmur2::{MULTIPLIER, SEED};
+use crate::hashing::partitions::TO_POSITIVE;
 
 const LANES: usize = 16;
 type Vector = __m512i;

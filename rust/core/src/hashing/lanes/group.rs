@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ptr;
 
-use super::keys::Offset;
+use super::offset::{Offset, Places};
 
 /// So many bytes are loaded at once from each key.
 pub(super) const LOAD: usize = 16;
@@ -46,13 +46,6 @@ pub(crate) enum Lengths<'a, const L: usize> {
     /// From each of `L + 1` offsets to the next, less the `skip`. In order if the last offset is not larger than the
     /// data and neither an offset nor what is between two of them, with the `skip` or without, is negative.
     Between { offsets: Places<'a>, skip: i32, data: usize },
-}
-
-/// Offsets of either width.
-#[derive(Clone, Copy)]
-pub(crate) enum Places<'a> {
-    Narrow(&'a [i32]),
-    Wide(&'a [i64]),
 }
 
 /// Keys one after the other in one buffer, by `L + 1` offsets of which each is a key's end and the next one's begin.

@@ -2,7 +2,8 @@
 
 use std::ops::Deref;
 
-use super::group::{Apart, Even, Group, InARow, Places};
+use super::group::{Apart, Even, Group, InARow};
+use super::offset::Offset;
 
 /// Keys by row, all that a kernel knows of a column.
 pub(crate) trait Keys<'a>: Sync {
@@ -38,40 +39,6 @@ impl Validity<'_> {
             Some(bytes) => u32::from_le_bytes(*bytes) >> (bit % 8),
             None => (0..L).fold(0, |bits, lane| bits | u32::from(self.is_valid(row + lane)) << lane),
         }
-    }
-}
-
-/// A place in a buffer as Arrow writes it, which may be negative in a broken column.
-pub(crate) trait Offset: Copy + Into<i64> + Sync {
-    /// Some of them, by their width.
-    fn places(offsets: &[Self]) -> Places<'_>;
-
-    /// How many bytes it is from the buffer's begin, if it is in order.
-    fn bytes(self) -> usize;
-}
-
-impl Offset for i32 {
-    #[inline]
-    fn places(offsets: &[Self]) -> Places<'_> {
-        Places::Narrow(offsets)
-    }
-
-    #[inline]
-    fn bytes(self) -> usize {
-        self.cast_unsigned() as usize
-    }
-}
-
-impl Offset for i64 {
-    #[inline]
-    fn places(offsets: &[Self]) -> Places<'_> {
-        Places::Wide(offsets)
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "lanes are for processors of 64 bits")]
-    fn bytes(self) -> usize {
-        self.cast_unsigned() as usize
     }
 }
 

@@ -1,4 +1,4 @@
-//! Kafka's murmur2 over many keys at once, by the widest lanes that the processor has; the project's only unsafe code.
+//! Kafka's murmur2 over many keys at once, by the widest lanes that the processor has; the core's only unsafe code.
 //!
 //! A register holds the hashes of as many keys as it has lanes, and each step is taken by all of them: 8 with AVX2,
 //! 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded 16 at a time
@@ -19,6 +19,7 @@ mod answers;
 mod divisor;
 mod group;
 mod keys;
+mod offset;
 
 #[cfg(target_arch = "x86_64")]
 #[macro_use]
@@ -32,7 +33,8 @@ use std::ops::Range;
 
 pub(crate) use answers::{Slots, filled};
 use divisor::Divisor;
-pub(crate) use keys::{Fixed, Keys, Offset, Offsets, Validity, Views};
+pub(crate) use keys::{Fixed, Keys, Offsets, Validity, Views};
+pub(crate) use offset::Offset;
 
 use super::{Partitions, murmur2, to_positive};
 

@@ -45,6 +45,7 @@ final class ClassicScript extends GroupScript {
             case "heartbeat" -> heartbeat(number, request);
             case "leave" -> leave(number, request);
             case "commit" -> commit(number, members.id(request.get("member")), members.generation(request), request);
+            case "move" -> coordinator.move();
             case "wait" -> { }
             default -> throw new IllegalArgumentException("unknown request: " + request);
         }

@@ -36,6 +36,7 @@ final class ConsumerScript extends GroupScript {
             case "heartbeat" -> heartbeat(number, request);
             case "topics" -> coordinator.topics.become(request.get("topics"), coordinator.service);
             case "commit" -> commit(number, request.get("member").asText(""), epoch(request), request);
+            case "move" -> coordinator.move();
             case "wait" -> { }
             default -> throw new IllegalArgumentException("unknown request: " + request);
         }

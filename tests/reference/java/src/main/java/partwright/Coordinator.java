@@ -12,8 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import org.apache.kafka.common.TopicPartition;
+import java.util.OptionalInt;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.metrics.Metrics;
@@ -21,8 +20,6 @@ import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.common.utils.internals.LogContext;
-import org.apache.kafka.coordinator.common.runtime.CoordinatorLoader;
-import org.apache.kafka.coordinator.common.runtime.CoordinatorPlayback;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRecord;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntime;
 import org.apache.kafka.coordinator.common.runtime.CoordinatorRuntimeMetrics;
@@ -44,6 +41,9 @@ import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 final class Coordinator {
     /** The group's id. */
     static final String GROUP = "group";
+
+    /** The one partition of its log. */
+    private static final int PARTITION = 0;
 
     /** What the clock says when a script begins: an assignment that was made at 0 counts as none. */
     private static final long BEGIN_MS = 1_700_000_000_000L;
@@ -68,6 +68,7 @@ final class Coordinator {
     private final BatchClock clock = new BatchClock();
     private final CoordinatorTimers timers = new CoordinatorTimers(clock);
     private GroupCoordinatorShard shard;
+    private int epoch = 1;
 
     Coordinator(JsonNode config, JsonNode present) throws ReflectiveOperationException {
         clock.set(BEGIN_MS);
@@ -79,6 +80,7 @@ final class Coordinator {
         GroupConfigManager groups = new GroupConfigManager(settings, new ShareGroupConfig(all));
         GroupCoordinatorMetrics metrics = new GroupCoordinatorMetrics(new MetricsRegistry(), new Metrics());
         LogContext context = new LogContext();
+        CoordinatorLog log = new CoordinatorLog();
         CoordinatorRuntime<GroupCoordinatorShard, CoordinatorRecord> runtime =
                 new CoordinatorRuntime.Builder<GroupCoordinatorShard, CoordinatorRecord>()
                         .withTime(clock)
@@ -86,8 +88,8 @@ final class Coordinator {
                         .withLogPrefix("")
                         .withLogContext(context)
                         .withEventProcessor(new CoordinatorEvents())
-                        .withPartitionWriter(new CoordinatorLog())
-                        .withLoader(new Empty())
+                        .withPartitionWriter(log)
+                        .withLoader(log)
                         .withCoordinatorShardBuilderSupplier(() -> new GroupCoordinatorShard.Builder(settings, groups) {
                             @Override
                             public GroupCoordinatorShard build() {
@@ -113,7 +115,13 @@ final class Coordinator {
                 context, settings, runtime, metrics, groups, null, timers, null, Optional.empty(), clock);
         service.startup(() -> 1);
         topics.become(present, service);
-        service.onElection(0, 1);
+        service.onElection(PARTITION, epoch);
+    }
+
+    /** Another broker takes the group over: this one lets it go, and a new shard reads the log. */
+    void move() {
+        service.onResignation(PARTITION, OptionalInt.of(++epoch));
+        service.onElection(PARTITION, ++epoch);
     }
 
     /** Lets time pass up to an instant of the script: what is due by then has happened. */
@@ -172,20 +180,6 @@ final class Coordinator {
         @Override
         public int correlationId() {
             return 0;
-        }
-    }
-
-    /** A log in which nothing is yet. */
-    private static final class Empty implements CoordinatorLoader<CoordinatorRecord> {
-        @Override
-        public CompletableFuture<LoadSummary> load(
-                TopicPartition partition, CoordinatorPlayback<CoordinatorRecord> coordinator) {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public void close() {
-            // There is nothing to close.
         }
     }
 }

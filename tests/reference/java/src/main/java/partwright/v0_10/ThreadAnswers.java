@@ -73,8 +73,13 @@ public final class ThreadAnswers {
     /** A member's threads. */
     private static List<String> names(JsonNode member) {
         String id = member.get("id").asText();
+        JsonNode streams = member.path("streams");
+        int most = streams.asInt();
+        for (JsonNode each : streams) {
+            most = Math.max(most, each.asInt());
+        }
         List<String> names = new ArrayList<>();
-        for (int thread = 0; thread < member.path("streams").asInt(); thread++) {
+        for (int thread = 0; thread < most; thread++) {
             names.add(new ConsumerThreadId(id, thread).toString());
         }
         return names.isEmpty() ? List.of(id) : names;
@@ -97,7 +102,9 @@ public final class ThreadAnswers {
                 String consumer = isThread ? id.substring(0, id.lastIndexOf('-')) : id;
                 Map<String, Integer> streams = subscriptions.computeIfAbsent(consumer, key -> new TreeMap<>());
                 Set<String> topics = new HashSet<>(Groups.topics(member));
-                topics.forEach(topic -> streams.merge(topic, isThread ? 1 : member.get("streams").asInt(), Integer::sum));
+                JsonNode told = member.path("streams");
+                topics.forEach(topic -> streams.merge(
+                        topic, isThread ? 1 : told.path(topic).asInt(told.asInt()), Integer::sum));
             }
             group.get("topics").properties().forEach(topic -> partitions.put(topic.getKey(), topic.getValue().asInt()));
         }

@@ -1,0 +1,301 @@
+"""Checks of what callers give, and how a value that is refused is shown: one place for all of them."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "LEAST_INT",
+    "LEAST_LONG",
+    "MOST_INT",
+    "MOST_LONG",
+    "MOST_MADE",
+    "at_least_one",
+    "bits",
+    "first_line",
+    "hex_key",
+    "listed",
+    "meant",
+    "number",
+    "object_fields",
+    "optional",
+    "read_json",
+    "refuse_many",
+    "refused",
+    "same_name_twice",
+    "shown",
+    "there_are",
+    "unknown",
+    "whole",
+]
+
+LEAST_INT = -(2**31)
+MOST_INT = 2**31 - 1
+LEAST_LONG = -(2**63)
+MOST_LONG = 2**63 - 1
+MOST_MADE = 1_000_000
+"""As many partitions as are made out of mere numbers of them, of all topics together: each takes memory."""
+_SHOWN = 8
+
+
+def refused(given: object, what: str, reason: str, where: str = "") -> PartwrightError:
+    """The error for a value that is refused: what it is of, and why, are in its attributes as well as in its sentence.
+
+    Args:
+        given: The value.
+        what: What it is the value of.
+        reason: What the sentence says of it.
+        where: What the sentence begins with.
+
+    Examples:
+        >>> error = refused(-1, "linger.ms", "is a time, not -1", "event 3: ")
+        >>> print(error, error.field, error.value, error.reason, sep=" | ")
+        event 3: linger.ms is a time, not -1 | linger.ms | -1 | is a time, not -1
+    """
+    return PartwrightError(f"{where}{what} {reason}", field=what, value=given, reason=reason)
+
+
+def whole(given: object, what: str, least: int, most: int, where: str = "") -> int:
+    """A whole number within its bounds.
+
+    Raises:
+        PartwrightError: It is none.
+    """
+    return _integer(given, what, range(least, most + 1), f"from {least} to {most}", where)
+
+
+def optional(given: object, what: str, least: int, most: int, where: str = "") -> int | None:
+    """A whole number within its bounds, or None.
+
+    Raises:
+        PartwrightError: It is neither.
+    """
+    return None if given is None else whole(given, what, least, most, where)
+
+
+def at_least_one(given: object, what: str, highest: int = MOST_MADE) -> int:
+    """A whole number from 1 on, and no more than so many partitions as are made, or than the highest one."""
+    return _integer(given, what, range(1, highest + 1), f", 1 to {highest}")
+
+
+def bits(given: object, what: str, values: range) -> int:
+    """A number of one of Java's types.
+
+    Examples:
+        >>> bits(2**31, "the seed", range(LEAST_INT, MOST_INT + 1))
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: the seed is a whole number of 32 bits, not 2147483648
+    """
+    return _integer(given, what, values, f"of {values[-1].bit_length() + 1} bits")
+
+
+def _integer(given: object, what: str, values: range, bounds: str, where: str = "") -> int:
+    if type(given) is not int or given not in values:
+        space = "" if bounds.startswith(",") else " "
+        raise refused(given, what, f"is a whole number{space}{bounds}, not {shown(given)}", where)
+    return given
+
+
+def refuse_many(count: int, what: str, where: str = "") -> None:
+    """Refuses numbers of partitions that are too large together, before any memory is taken for them.
+
+    Args:
+        count: How many they are together.
+        what: Who takes no more than that.
+        where: What the sentence begins with.
+
+    Raises:
+        PartwrightError: They are too many.
+
+    Examples:
+        >>> refuse_many(2_000_000, "a play")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: the topics have 2000000 partitions together, and a play takes 1000000
+    """
+    if count > MOST_MADE:
+        raise PartwrightError(
+            f"{where}the topics have {count} partitions together, and {what} takes {MOST_MADE}"
+        )
+
+
+def object_fields(given: object, what: str, names: Sequence[str], needs: str | None) -> dict[str, Any]:
+    """An object's fields, if it has only those that there are, and the one that it needs, if any.
+
+    Examples:
+        >>> object_fields({"id": 0, "rak": "a"}, "a broker", ["id", "rack"], "id")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: a broker has no field 'rak': did you mean 'rack'? There are id and rack
+    """
+    if not isinstance(given, Mapping):
+        having = f" with {needs}" if needs is not None else ""
+        raise PartwrightError(f"{what} is an object{having}, not {shown(given)}")
+    for name in given:
+        if name not in names:
+            raise PartwrightError(f"{what} has no field {shown(name)}{_near_or_all(name, names)}", value=name)
+    if needs is not None and needs not in given:
+        raise PartwrightError(f"{what} has no {needs}: name it")
+    return dict(given)
+
+
+def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name once") -> Any:
+    """What a text of JSON says; no object of it has a name twice, of which JSON would silently take the last.
+
+    Args:
+        text: The text.
+        again: The end of the sentence for a name that is there twice.
+
+    Raises:
+        PartwrightError: An object has a name twice.
+        ValueError: It is no JSON, or has a number of more digits than Python reads.
+
+    Examples:
+        >>> read_json('{"a": 1, "a": 2}')
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: 'a' is there twice in one object: each name once
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise same_name_twice(_first_repeated(name for name, _ in pairs), then=again())
+        return found
+
+    return json.loads(text, object_pairs_hook=once)
+
+
+def _first_repeated(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
+
+
+def same_name_twice(name: str, where: str = "", then: str = "") -> PartwrightError:
+    """The error for an object that has a name twice, whatever it is written in."""
+    reason = f"is there twice in one object{then}"
+    return PartwrightError(f"{where}{shown(name)} {reason}", field=name, reason=reason)
+
+
+def listed(given: object, what: str, of: type | None = None, where: str = "") -> tuple[Any, ...]:
+    """Any list, as a tuple, and all of one type where one is asked for."""
+    if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
+        raise PartwrightError(f"{where}{what}: a list is needed, not {shown(given)}", field=what, value=given)
+    found = tuple(given)
+    for each in found:
+        if of is not None and not isinstance(each, of):
+            raise PartwrightError(f"{where}{what}: {shown(each)} is no {of.__name__}", field=what, value=each)
+    return found
+
+
+def hex_key(given: object, where: str = "") -> bytes | None:
+    """The bytes of a key, of their hex digits in JSON; None for a null key."""
+    if given is None:
+        return None
+    try:
+        return bytes.fromhex(given)  # type: ignore[arg-type]  # a TypeError is one of the refusals
+    except (TypeError, ValueError):
+        reason = f"a key is bytes in hex, or null, not {shown(given)}"
+        raise PartwrightError(f"{where}{reason}", field="key", value=given, reason=reason) from None
+
+
+def number(given: object, what: str, highest: int = MOST_INT, otherwise: str = "") -> int:
+    """A whole number from 0 to the highest one, of Java's `int` as a rule."""
+    return _integer(given, what, range(highest + 1), f", 0 to {highest}{otherwise}")
+
+
+def unknown(name: object, what: str, names: Iterable[str], where: str = "the cluster") -> PartwrightError:
+    """The sentence for a name that is not there, with the nearest one.
+
+    Examples:
+        >>> print(unknown("ordres", "topic", ["orders", "users"]))
+        there is no topic 'ordres' in the cluster: did you mean 'orders'? There are orders and users
+    """
+    names = list(names)
+    if not names:
+        return PartwrightError(f"there is no {what} {shown(name)} in {where}: it has none", value=name)
+    return PartwrightError(
+        f"there is no {what} {shown(name)} in {where}{_near_or_all(name, names)}", field=what, value=name
+    )
+
+
+def there_are(ids: Iterable[int], what: str) -> str:
+    """Which ids there are, as the end of a sentence.
+
+    Examples:
+        >>> there_are([0, 1, 2], "brokers"), there_are([], "brokers")
+        ('there are the brokers 0, 1 and 2', 'there are no brokers')
+    """
+    names = [str(each) for each in sorted(ids)]
+    return f"there are the {what} {_and(names)}" if names else f"there are no {what}"
+
+
+def shown(given: object) -> str:
+    """A value as the part of a sentence, cut where it is very long; its type where it takes several lines."""
+    try:
+        text = reprlib.repr(given)
+    except ValueError:
+        # A number of more digits than Python writes.
+        text = "\n"
+    return text if "\n" not in text else f"a value of type {type(given).__name__}"
+
+
+def first_line(error: BaseException) -> str:
+    """What a foreign library's error says, in one line: it has no attributes that would say it.
+
+    Examples:
+        >>> first_line(RuntimeError("no such column")), first_line(RuntimeError())
+        ('no such column', 'RuntimeError')
+    """
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def meant(
+    name: object,
+    names: Iterable[str],
+    *,
+    most: int = 1,
+    least: float = 0.6,
+    opening: str = ": ",
+    form: Callable[[str], str] = repr,
+) -> str:
+    """The end of a sentence that asks whether the nearest name was meant; nothing where none is near.
+
+    Args:
+        name: What was given.
+        names: Those that there are.
+        most: How many may have been meant.
+        least: How near they have to be, of 1.
+        opening: How it begins.
+        form: How a name is written.
+
+    Examples:
+        >>> meant("clasic", ["classic", "consumer"])
+        ": did you mean 'classic'?"
+        >>> meant("b.size", ["batch.size"], opening="; ", form=str)
+        '; did you mean batch.size?'
+    """
+    near = difflib.get_close_matches(name, list(names), most, least) if isinstance(name, str) else []
+    return f"{opening}did you mean {' or '.join(map(form, near))}?" if near else ""
+
+
+def _near_or_all(name: object, names: Sequence[str]) -> str:
+    near = meant(name, names)
+    return f"{near} There are {_and(names)}" if near else f": there are {_and(names)}"
+
+
+def _and(names: Sequence[str]) -> str:
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]

@@ -1,0 +1,45 @@
+"""The doors upward: what a lower package asks of a higher one, which is imported when it is asked and not before.
+
+Everywhere else imports go one way (tests/architecture). These go the other way because users start from the lower
+object: a cluster is read from Kafka, a table of Spark is checked, an answer becomes a page in a notebook.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+    from types import ModuleType
+
+__all__ = ["kafka_metadata", "notebook", "picture", "spark"]
+
+
+def _behind(door: str) -> ModuleType:
+    return import_module(f"{__package__}.{door}")
+
+
+def kafka_metadata() -> ModuleType:
+    """`partwright.kafka.metadata`, by which `Cluster.from_kafka` reads a live cluster."""
+    return _behind("kafka.metadata")
+
+
+def spark() -> ModuleType:
+    """`partwright.spark`, by which a contract checks a Spark DataFrame.
+
+    Raises:
+        MissingExtraError: PySpark is missing or too old.
+    """
+    return _behind("spark")
+
+
+def notebook(answer: object) -> str | None:
+    """What a notebook shows of an answer, as `partwright.report.notebook` draws it: the answers' `_repr_html_`."""
+    shown: str | None = _behind("report").notebook(answer)
+    return shown
+
+
+def picture(answer: object, file: str | os.PathLike[str]) -> None:
+    """Writes an answer's picture, as `partwright.report.picture` draws it: `Tuning.plot`."""
+    _behind("report.picture").draw(answer, file)

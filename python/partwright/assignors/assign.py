@@ -1,0 +1,97 @@
+"""Who of a consumer group reads what, as Kafka's assignors say: a group in, an assignment out.
+
+>>> assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}, "roundrobin").to_dict()
+{'c1': [('t', 0), ('t', 2)], 'c2': [('t', 1)]}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright import _core
+from partwright.assignors.assignment import Assignment
+from partwright.assignors.members import Group, Owned
+from partwright.assignors.names import resolve
+from partwright.assignors.threads import THREADED, ordered, threads
+from partwright.assignors.topic_ids import takes_topic_ids, with_topic_ids
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright.assignors.members import Member
+
+__all__ = ["assign", "assign_group"]
+
+
+def assign(
+    topics: Mapping[str, int],
+    members: Iterable[Member] | Mapping[str, Iterable[str]],
+    assignor: Any = "range",
+    *,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    topic_ids: Mapping[str, str] | None = None,
+    owned: Assignment | None = None,
+    partition_order: Sequence[int] | None = None,
+) -> Assignment:
+    """Who reads what, exactly as Kafka's own assignor says, the order of each list included.
+
+    Args:
+        topics: By name, how many partitions a topic has.
+        members: The members in the order in which they are put into Java's map: objects with `id` and `topics`, and,
+            where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
+            `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
+            `old-roundrobin` also `streams`, the number of its threads, or their numbers by topic.
+        assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
+            the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one's: `sticky@2.8`,
+            `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one of your own, as an object, a
+            class or a path such as `mine:Mine`: see `partwright.assignors.consumer_partition_assignor`.
+        racks: By topic, for each of its partitions the racks of the replicas.
+        topic_ids: By topic, its id as Kafka writes it, for the broker's assignors; no other looks at it. A topic
+            without one has the id that Java makes of its name.
+        owned: An earlier assignment: what it gave to a member is what that member owns.
+        partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, in place of that of
+            their hash codes.
+
+    Returns:
+        The assignment. Kafka's quirks are part of it: see docs/assign.md.
+
+    Raises:
+        PartwrightError: The group is not as it should be, or Kafka's own assignor throws.
+
+    Examples:
+        >>> first = assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}, "sticky")
+        >>> first.to_dict()
+        {'c1': [('t', 0), ('t', 2)], 'c2': [('t', 1)]}
+        >>> second = assign({"t": 3}, {"c1": ["t"], "c2": ["t"], "c3": ["t"]}, "sticky", owned=first)
+        >>> second.moved_from(first).to_pylist()
+        [{'topic': 't', 'partition': 2, 'from': 'c1', 'to': 'c3'}]
+    """
+    if owned is not None and not isinstance(owned, Assignment):
+        raise PartwrightError(f"owned= is an Assignment, not {owned!r}")
+    found = resolve(assignor)
+    name = found if isinstance(found, str) else found.name
+    before = None if owned is None else Owned(owned.members, owned.topics, owned.lists)
+    order = None if partition_order is None else ordered(partition_order, topics, name)
+    if found in THREADED:
+        members = threads(members, name)
+    group = Group.of(topics, members, racks, before, order)
+    return assign_group(group, found, topic_ids)
+
+
+def assign_group(
+    group: Group,
+    assignor: Any,
+    topic_ids: Mapping[str, str] | None = None,
+) -> Assignment:
+    """What an assignor makes of a group that is in columns already.
+
+    Raises:
+        PartwrightError: There is no such assignor, Kafka's own throws, or the answer of one's own is none.
+    """
+    found = resolve(assignor)
+    if takes_topic_ids(found):
+        group = with_topic_ids(group, topic_ids)
+    if isinstance(found, str):
+        return Assignment(group, _core.assign(found, *group.batches))
+    return Assignment(group, found.lists(group))

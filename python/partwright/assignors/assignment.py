@@ -1,0 +1,251 @@
+"""What an assignor gave to whom, in columns until someone asks for lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._doors import notebook
+from partwright.assignors.members import INT32
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.assignors.members import Group
+
+__all__ = ["Assignment", "Spread"]
+
+
+class Spread(NamedTuple):
+    """How many partitions members have: the fewest, the most, and on average."""
+
+    min: int
+    max: int
+    mean: float
+
+
+class Assignment:
+    """Who reads what. It stays in columns until someone asks for lists.
+
+    Attributes:
+        members: The members' ids, in the order given.
+        topics: The topics' names, in the order given; those that only members name are last.
+        lists: A `pyarrow.ListArray`: for each member a list of `topic`, a place in `topics`, and `partition`.
+        topic_ids: By topic that is there, the id that a broker's assignor knew it by; None of all others.
+    """
+
+    def __init__(self, group: Group, lists: Any) -> None:
+        """Takes what the core said of a group; `assign` makes assignments."""
+        self._group = group
+        self.members: Sequence[str] = group.members
+        self.topics: Sequence[str] = group.topics
+        self.lists = lists
+        self.topic_ids: dict[str, str] | None = None
+        if group.topic_ids is not None:
+            there = len(group.topics) - group.batches[0]["partitions"].null_count
+            self.topic_ids = dict(zip(group.topics[:there], group.topic_ids[:there], strict=True))
+
+    def __repr__(self) -> str:
+        return f"Assignment({len(self.lists.values)} partitions to {len(self.members)} members)"
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        return notebook(self)
+
+    def to_dict(self) -> dict[str, list[tuple[str, int]]]:
+        """By member its list of (topic, partition), in the order of Kafka's own list."""
+        pairs = self._pairs()
+        ends = self.lists.offsets.to_pylist()
+        return {name: pairs[ends[place] : ends[place + 1]] for place, name in enumerate(self.members)}
+
+    def to_arrow(self) -> pa.Table:
+        """A table of `member`, `topic` (both dictionaries) and `partition`, a row a partition, in the answer's order.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 2}, {"c1": ["t"]}).to_arrow().to_pylist()
+            [{'member': 'c1', 'topic': 't', 'partition': 0}, {'member': 'c1', 'topic': 't', 'partition': 1}]
+        """
+        readers = pc.list_parent_indices(self.lists).cast(pa.int32())
+        pairs = self.lists.values
+        return pa.table(
+            {
+                "member": pa.DictionaryArray.from_arrays(readers, pa.array(self.members, pa.string())),
+                "topic": pa.DictionaryArray.from_arrays(
+                    pairs.field("topic"), pa.array(self.topics, pa.string())
+                ),
+                "partition": pairs.field("partition"),
+            }
+        )
+
+    def partitions_of(self, member: str) -> list[tuple[str, int]]:
+        """One member's list of (topic, partition).
+
+        Raises:
+            PartwrightError: There is no such member.
+        """
+        if member not in self.members:
+            raise PartwrightError(f"there is no member {member!r} in the group")
+        pairs = self.lists[self.members.index(member)].as_py()
+        return [(self.topics[pair["topic"]], pair["partition"]) for pair in pairs]
+
+    def owner_of(self, topic: str, partition: int) -> str | None:
+        """Who reads a partition; None where nobody does, and of several, as in share groups, the first.
+
+        Raises:
+            PartwrightError: There is no such topic, or the partition is no number.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 2}, {"c1": ["t"], "c2": ["t"]}).owner_of("t", 1)
+            'c2'
+        """
+        if topic not in self.topics:
+            raise PartwrightError(f"there is no topic {topic!r} in the group")
+        if type(partition) is not int:
+            raise PartwrightError(f"a partition is a whole number, not {partition!r}")
+        if not 0 <= partition < INT32:
+            return None
+        pairs = self.lists.values
+        is_it = pc.and_(
+            pc.equal(pairs.field("topic"), self.topics.index(topic)),
+            pc.equal(pairs.field("partition"), partition),
+        )
+        row = pc.index(is_it, value=True).as_py()
+        return None if row < 0 else self.members[pc.list_parent_indices(self.lists)[row].as_py()]
+
+    def claims(self) -> pa.Table:
+        """What members said they own, as `to_arrow` has what they were given.
+
+        Examples:
+            >>> import partwright as pw
+            >>> members = [{"id": "c1", "topics": ["t"], "owned": [["t", 1]]}, {"id": "c2", "topics": ["t"]}]
+            >>> pw.assign({"t": 2}, members, "sticky").claims().to_pylist()
+            [{'member': 'c1', 'topic': 't', 'partition': 1}]
+        """
+        members = self._group.batches[1]
+        owners = pc.list_parent_indices(members["owned_topic"]).cast(pa.int32())
+        topics = pc.list_flatten(members["owned_topic"])
+        return pa.table(
+            {
+                "member": pa.DictionaryArray.from_arrays(owners, pa.array(self.members, pa.string())),
+                "topic": pa.DictionaryArray.from_arrays(topics, pa.array(self.topics, pa.string())),
+                "partition": pc.list_flatten(members["owned_partition"]),
+            }
+        )
+
+    def subscribed_partitions(self) -> int:
+        """How many partitions the topics have that somebody subscribes to.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 3, "u": 2}, {"c1": ["t"]}).subscribed_partitions()
+            3
+        """
+        topics = pc.unique(self._group.subscribed.values)
+        return pc.sum(self._group.partitions.take(topics)).as_py() or 0
+
+    def moved_from(self, previous: Assignment) -> pa.Table:
+        """What has changed hands since an earlier assignment.
+
+        Returns:
+            A table of `topic`, `partition`, `from` and `to`, sorted: `from` is null where nobody had the partition, and
+            `to` where nobody has it now. Of several that read one, as in share groups, who keeps it is left out.
+
+        Raises:
+            PartwrightError: The earlier one is no assignment.
+        """
+        if not isinstance(previous, Assignment):
+            raise PartwrightError(f"an earlier assignment is an Assignment, not {previous!r}")
+        now, before = self._owners("to"), previous._owners("from")
+        on = ["topic", "partition"]
+        came = now.join(before, [*on, "to"], [*on, "from"], join_type="left anti")
+        went = before.join(now, [*on, "from"], [*on, "to"], join_type="left anti")
+        moved = came.join(went, on, join_type="full outer").select([*on, "from", "to"])
+        return moved.sort_by([(name, "ascending") for name in moved.column_names])
+
+    def spread(self) -> Spread:
+        """How many partitions a member has.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}).spread()
+            Spread(min=1, max=2, mean=1.5)
+        """
+        return _spread(pc.list_value_length(self.lists), len(self.members))
+
+    def per_topic_spread(self) -> dict[str, Spread]:
+        """The same by topic, over the members that subscribe to it; topics that nobody reads are left out.
+
+        Examples:
+            >>> import partwright as pw
+            >>> pw.assign({"t": 3, "u": 1}, {"c1": ["t", "u"], "c2": ["t"]}).per_topic_spread()
+            {'t': Spread(min=1, max=2, mean=1.5), 'u': Spread(min=1, max=1, mean=1.0)}
+        """
+        topic, member = self.lists.values.field("topic"), pc.list_parent_indices(self.lists)
+        rows = (
+            pa.table({"topic": topic, "member": member})
+            .group_by(["topic", "member"])
+            .aggregate([([], "count_all")])
+        )
+        found = rows.group_by("topic").aggregate(
+            [("count_all", "min"), ("count_all", "max"), ("count_all", "sum"), ("count_all", "count")]
+        )
+        subscribed = self._group.subscribed
+        pairs = pa.table({"topic": subscribed.values, "member": pc.list_parent_indices(subscribed)})
+        named = (
+            pairs.group_by(["topic", "member"]).aggregate([]).group_by("topic").aggregate([([], "count_all")])
+        )
+        readers = dict(zip(named["topic"].to_pylist(), named["count_all"].to_pylist(), strict=True))
+        spreads = {}
+        for row in found.sort_by("topic").to_pylist():
+            members = max(readers.get(row["topic"], 0), row["count_all_count"])
+            fewest = row["count_all_min"] if members == row["count_all_count"] else 0
+            mean = row["count_all_sum"] / members
+            spreads[self.topics[row["topic"]]] = Spread(fewest, row["count_all_max"], mean)
+        return spreads
+
+    def in_rack_share(self) -> float | None:
+        """Of the partitions that members with a rack read, the share with a replica in that rack.
+
+        Returns:
+            The share; None where no racks were given, or no member with a rack reads anything.
+
+        Examples:
+            >>> import partwright as pw
+            >>> members = [{"id": "c1", "topics": ["t"], "rack": "a"}, {"id": "c2", "topics": ["t"], "rack": "b"}]
+            >>> pw.assign({"t": 2}, members, racks={"t": [["b"], ["a"]]}).in_rack_share()
+            1.0
+        """
+        racks, pairs = self._group.racks, self.lists.values
+        if racks is None:
+            return None
+        reader_racks = self._group.member_racks.take(pc.list_parent_indices(self.lists))
+        inside = pc.less(pairs.field("partition"), self._group.partitions.take(pairs.field("topic")))
+        counted = pc.and_(pc.is_valid(reader_racks), inside)
+        pairs, reader_racks = pairs.filter(counted), reader_racks.filter(counted)
+        first = racks.offsets.take(pairs.field("topic"))
+        replicas = racks.values.take(pc.add(first, pairs.field("partition")))
+        reader = reader_racks.take(pc.list_parent_indices(replicas))
+        hits = pc.list_parent_indices(replicas).filter(pc.equal(replicas.flatten(), reader))
+        return pc.count_distinct(hits).as_py() / len(pairs) if len(pairs) else None
+
+    def _pairs(self) -> list[tuple[str, int]]:
+        pairs = self.lists.values
+        names = map(self.topics.__getitem__, pairs.field("topic").to_pylist())
+        return list(zip(names, pairs.field("partition").to_pylist(), strict=True))
+
+    def _owners(self, column: str) -> pa.Table:
+        table = self.to_arrow()
+        text = {name: table[name].cast(pa.string()) for name in ("topic", "member")}
+        return pa.table({"topic": text["topic"], "partition": table["partition"], column: text["member"]})
+
+
+def _spread(counts: Any, members: int) -> Spread:
+    if not members:
+        return Spread(0, 0, 0.0)
+    found = pc.min_max(counts).as_py()
+    return Spread(found["min"], found["max"], pc.mean(counts).as_py())

@@ -1,0 +1,122 @@
+"""Assignors side by side on one group: how even, how much moves, how much stays unread, how near.
+
+>>> members = [{"id": "c1", "topics": ["t", "u"]}, {"id": "c2", "topics": ["t", "u"]}]
+>>> [(each.assignor, each.spread.min, each.spread.max) for each in compare({"t": 3, "u": 3}, members)][:2]
+[('range', 2, 4), ('roundrobin', 3, 3)]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from partwright.assignors.assign import assign_group
+from partwright.assignors.assignment import Assignment, Spread
+from partwright.assignors.members import Group
+from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from partwright.assignors.members import Member
+
+__all__ = ["COMPARED", "Compared", "compare"]
+
+COMPARED = (*CLIENT_ASSIGNORS, "server-uniform", "server-range")
+"""Those that a consumer group of today may have: by its members' setting, or of KIP-848 from the broker."""
+
+_PARTITION = ["topic", "partition"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What one assignor makes of a group.
+
+    Attributes:
+        assignor: Its name in Kafka.
+        error: Why it has no assignment; None where it has one. All that follows is None or 0 then.
+        spread: How many partitions a member has.
+        topic_spread: By how many partitions of one topic members differ at most, of those that subscribe to it.
+        moved: How many partitions their owner loses, of those that members say they own.
+        unread: How many partitions of topics with a subscriber nobody reads until the next rebalance.
+        in_rack_share: The share of the partitions with a replica in their reader's rack; None without racks.
+        seconds: How long it took, the group being in columns; None without a clock.
+    """
+
+    assignor: str
+    error: str | None
+    spread: Spread
+    topic_spread: int
+    moved: int
+    unread: int
+    in_rack_share: float | None
+    seconds: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return self.__dict__ | {"spread": self.spread._asdict()}
+
+
+def compare(
+    topics: Mapping[str, int],
+    members: Sequence[Member],
+    *,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    topic_ids: Mapping[str, str] | None = None,
+    clock: Callable[[], float] | None = None,
+    own: Sequence[object] = (),
+) -> list[Compared]:
+    """The answer of every assignor of today's consumer groups, in figures.
+
+    Args:
+        topics: See `partwright.assign`.
+        members: See `partwright.assign`.
+        racks: See `partwright.assign`.
+        topic_ids: See `partwright.assign`.
+        clock: What tells seconds; None measures none.
+        own: Assignors of one's own, in lines of their own behind Kafka's: see `partwright.assign`.
+
+    Raises:
+        PartwrightError: The group is not as it should be.
+    """
+    group = Group.of(topics, members, racks)
+    found = []
+    for assignor in [*COMPARED, *map(resolve, own)]:
+        name = assignor if isinstance(assignor, str) else assignor.name
+        began = None if clock is None else clock()
+        try:
+            assignment = assign_group(group, assignor, topic_ids)
+        except PartwrightError as error:
+            found.append(Compared(name, str(error), Spread(0, 0, 0.0), 0, 0, 0, None, None))
+            continue
+        seconds = None if clock is None or began is None else clock() - began
+        found.append(_figures(name, assignment, seconds))
+    return found
+
+
+def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compared:
+    of_topics = [each.max - each.min for each in assignment.per_topic_spread().values()]
+    owners = _text(assignment.to_arrow())
+    claims = _text(assignment.claims())
+    kept = claims.join(owners, ["topic", "partition", "member"], join_type="left semi")
+    # Of several that say they own one, it is enough that one keeps it.
+    lost = claims.join(kept, _PARTITION, join_type="left anti").group_by(_PARTITION).aggregate([])
+    read = owners.group_by(_PARTITION).aggregate([])
+    return Compared(
+        name,
+        None,
+        assignment.spread(),
+        max(of_topics, default=0),
+        lost.num_rows,
+        # Kafka's quirks may give out one past its topic's count.
+        max(0, assignment.subscribed_partitions() - read.num_rows),
+        assignment.in_rack_share(),
+        seconds,
+    )
+
+
+def _text(table: Any) -> Any:
+    for name in ("topic", "member"):
+        table = table.set_column(table.schema.get_field_index(name), name, table[name].cast("string"))
+    return table

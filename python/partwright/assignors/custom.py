@@ -1,0 +1,257 @@
+"""An assignor of one's own: found, asked as Kafka asks one, and its answer checked.
+
+>>> class Nothing:
+...     name = "nothing"
+...     def assign(self, cluster, group_subscription):
+...         return {"c2": [("t", 9)]}
+>>> OwnAssignor.of(Nothing).lists(Group.of({"t": 2}, {"c1": ["t"], "c2": ["t"]}))
+Traceback (most recent call last):
+    ...
+partwright.errors.PartwrightError: assignor 'nothing': it gives 'c2' partition 9 of 't', which has 2 partitions
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._check import shown
+from partwright.assignors.consumer_partition_assignor import (
+    Cluster,
+    ConsumerGroupMetadata,
+    MemberAssignment,
+    PartitionInfo,
+    Subscription,
+    TopicPartition,
+)
+from partwright.assignors.members import Group  # noqa: TC001 - the example above makes one
+from partwright.errors import PartwrightError
+from partwright.user_code import called, made
+
+__all__ = ["OwnAssignor", "is_path"]
+
+_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*|\.[^\W\d]\w*)")
+_PROTOCOLS = ("EAGER", "COOPERATIVE")
+_HIGHEST_VERSION = 2**15 - 1
+_INT = pa.int32()
+# As the core has it.
+_LISTS = pa.list_(
+    pa.field(
+        "item",
+        pa.struct([pa.field(name, _INT, nullable=False) for name in ("topic", "partition")]),
+        nullable=False,
+    )
+)
+
+
+class OwnAssignor:
+    """Somebody's own assignor, asked as Kafka asks one, each of its calls and its answer checked."""
+
+    def __init__(self, assignor: object) -> None:
+        self._assignor = assignor
+        name, class_name = self._said("name", None), type(assignor).__qualname__
+        if not isinstance(name, str) or not name:
+            raise PartwrightError(f"an assignor has a name: {class_name}.name is {shown(name)}")
+        self.name = name
+        if not callable(getattr(assignor, "assign", None)):
+            raise PartwrightError(
+                f"an assignor assigns: {class_name} has no assign(cluster, group_subscription)"
+            )
+        protocols = self._said("supported_protocols", ("EAGER",))
+        if not _is_list(protocols) or not protocols or not all(each in _PROTOCOLS for each in protocols):
+            raise PartwrightError(
+                f"{class_name}.supported_protocols is a list of EAGER and COOPERATIVE, not {protocols!r}"
+            )
+        version = self._said("version", 0)
+        if type(version) is not int or not 0 <= version <= _HIGHEST_VERSION:
+            raise PartwrightError(f"{class_name}.version is 0 to {_HIGHEST_VERSION}, not {version!r}")
+        self.protocols: tuple[str, ...] = tuple(protocols)
+
+    @classmethod
+    def of(cls, given: object) -> OwnAssignor:
+        """An assignor that is an object, its class, or the class's path, `package.module:Class` or with a dot.
+
+        Raises:
+            PartwrightError: It cannot be imported or made, or is no assignor.
+        """
+        if isinstance(given, OwnAssignor):
+            return given
+        return cls(made("assignor", given))
+
+    def lists(self, group: Group) -> Any:
+        """What it gives to each member.
+
+        Raises:
+            PartwrightError: Its code raises, or its answer is none.
+        """
+        subscriptions = self._subscriptions(group)
+        given = self.given(_cluster(group), subscriptions)
+        generation = max([0, *(each.generation_id or 0 for each in subscriptions.values())]) + 1
+        for name, part in given.items():
+            self.tell(part, ConsumerGroupMetadata(generation, name, subscriptions[name].group_instance_id))
+        numbers = {name: number for number, name in enumerate(group.topics)}
+        return pa.array(
+            [
+                [{"topic": numbers[topic], "partition": at} for topic, at in part.partitions]
+                for part in given.values()
+            ],
+            _LISTS,
+        )
+
+    def given(
+        self, cluster: Cluster, subscriptions: Mapping[str, Subscription]
+    ) -> dict[str, MemberAssignment]:
+        """What it gives to each member, in the order of the subscriptions.
+
+        Raises:
+            PartwrightError: See `lists`.
+        """
+        answer = self._asked("assign", cluster, dict(subscriptions))
+        if not isinstance(answer, Mapping):
+            raise self._wrong(f"assign gives lists of (topic, partition) by member, not {shown(answer)}")
+        for stranger in answer.keys() - subscriptions.keys():
+            raise self._wrong(
+                f"it gives partitions to {stranger!r}, and there is no such member in the group"
+            )
+        given = {name: self._part(name, answer.get(name, ())) for name in subscriptions}
+        readers = self._check(given, subscriptions, cluster)
+        if "COOPERATIVE" in self.protocols:
+            # Kafka looks at nobody who is left out.
+            self._check_cooperative(readers, {name: subscriptions[name] for name in answer})
+        return given
+
+    def user_data(self, topics: set[str]) -> bytes | None:
+        """What a member that subscribes to these topics sends along.
+
+        Raises:
+            PartwrightError: Its code raises, or it is no bytes.
+        """
+        if not hasattr(self._assignor, "subscription_user_data"):
+            return None
+        data = self._asked("subscription_user_data", topics)
+        if data is not None and not isinstance(data, bytes):
+            raise self._wrong(f"subscription_user_data gives bytes or None, not {shown(data)}")
+        return data
+
+    def tell(self, part: MemberAssignment, metadata: ConsumerGroupMetadata) -> None:
+        """Tells it what a member was given.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        if hasattr(self._assignor, "on_assignment"):
+            self._asked("on_assignment", part, metadata)
+
+    def _subscriptions(self, group: Group) -> dict[str, Subscription]:
+        found = {}
+        for row in group.batches[1].to_pylist():
+            topics = [group.topics[number] for number in row["topics"]]
+            data = self.user_data(set(topics))
+            numbers, partitions = row["owned_topic"] or (), row["owned_partition"] or ()
+            owned = [
+                TopicPartition(group.topics[at], each) for at, each in zip(numbers, partitions, strict=True)
+            ]
+            generation = None if row["generation"] < 0 else row["generation"]
+            rack = None if row["rack"] is None else group.rack_names[row["rack"]]
+            found[row["id"]] = Subscription(topics, data, owned, generation, row["instance_id"], rack)
+        return found
+
+    def _part(self, member: str, part: object) -> MemberAssignment:
+        partitions: Any
+        partitions, data = part if isinstance(part, MemberAssignment) else (part, None)
+        is_list = isinstance(partitions, Iterable) and not isinstance(partitions, (str, bytes, Mapping))
+        told = f"{type(self._assignor).__qualname__}.assign"
+        # What it gives may be made on the way.
+        pairs = called(told, lambda: list(partitions)) if is_list else [partitions]
+        for pair in pairs:
+            if not (_is_list(pair) and len(pair) == 2 and isinstance(pair[0], str) and _is_whole(pair[1])):  # noqa: PLR2004
+                raise self._wrong(
+                    f"what it gives to {member!r} is a list of (topic, partition), not {shown(pair)}"
+                )
+        return MemberAssignment([TopicPartition(topic, index(at)) for topic, at in pairs], data)
+
+    def _check(
+        self,
+        given: Mapping[str, MemberAssignment],
+        subscriptions: Mapping[str, Subscription],
+        cluster: Cluster,
+    ) -> dict[tuple[str, int], str]:
+        """Who reads each partition."""
+        readers: dict[tuple[str, int], str] = {}
+        for member, part in given.items():
+            topics = set(subscriptions[member].topics)
+            for topic, partition in part.partitions:
+                what = f"it gives {member!r} partition {partition} of {topic!r}"
+                if topic not in topics:
+                    raise self._wrong(f"{what}, a topic that this member does not subscribe to")
+                count = cluster.partition_count_for_topic(topic) or 0
+                if not 0 <= partition < count:
+                    raise self._wrong(f"{what}, which has {count} partitions")
+                if (topic, partition) in readers:
+                    other = readers[topic, partition]
+                    also = "twice" if other == member else f"and {other!r} too"
+                    raise self._wrong(f"{what} {also}: each partition is for one member, once")
+                readers[topic, partition] = member
+        return readers
+
+    def _check_cooperative(
+        self, readers: Mapping[tuple[str, int], str], subscriptions: Mapping[str, Subscription]
+    ) -> None:
+        """As `ConsumerCoordinator.validateCooperativeAssignment`."""
+        owned = {member: set(said.owned_partitions) for member, said in subscriptions.items()}
+        for member, those in owned.items():
+            for pair in sorted(those):
+                reader = readers.get(pair, member)
+                if reader != member and pair not in owned[reader]:
+                    raise self._wrong(
+                        f"it gives {reader!r} partition {pair.partition} of {pair.topic!r} while {member!r} owns it: a "
+                        "cooperative assignor withholds it once (Kafka's own consumer throws IllegalStateException)"
+                    )
+
+    def _said(self, attribute: str, default: object) -> Any:
+        told = f"{type(self._assignor).__qualname__}.{attribute}"
+        return called(told, lambda: getattr(self._assignor, attribute, default))
+
+    def _asked(self, method: str, *arguments: object) -> Any:
+        told = f"{type(self._assignor).__qualname__}.{method}"
+        return called(told, lambda: getattr(self._assignor, method)(*arguments))
+
+    def _wrong(self, what: str) -> PartwrightError:
+        return PartwrightError(f"assignor {self.name!r}: {what}")
+
+
+def is_path(name: str) -> bool:
+    """Whether an assignor's name is the path of a class.
+
+    Examples:
+        >>> [is_path(name) for name in ("mine:Mine", "pack.mine.Mine", "sticky", "sticky@2.8", "a.b:")]
+        [True, True, False, False, False]
+    """
+    return _PATH.fullmatch(name) is not None
+
+
+def _cluster(group: Group) -> Cluster:
+    counts, racks = group.partitions.to_pylist(), None if group.racks is None else group.racks.to_pylist()
+    found = {}
+    for number in sorted(pc.unique(group.subscribed.values).to_pylist()):
+        name, count = group.topics[number], counts[number]
+        near = [()] * count if racks is None else racks[number]
+        if count:
+            found[name] = [
+                PartitionInfo(name, at, [group.rack_names[rack] for rack in those])
+                for at, those in enumerate(near)
+            ]
+    return Cluster(found)
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+
+
+def _is_whole(given: object) -> bool:
+    return hasattr(given, "__index__") and not isinstance(given, bool)

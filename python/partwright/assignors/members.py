@@ -1,0 +1,293 @@
+"""A consumer group as a caller writes it down, checked and put into the columns that the core takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright import _core
+from partwright._check import shown
+from partwright.errors import PartwrightError
+
+__all__ = ["INT32", "Group", "Member", "Owned"]
+
+Member: TypeAlias = Mapping[str, Any]
+_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "streams")
+INT32 = 2**31
+"""What no number of Kafka reaches: its numbers are of Java's `int`."""
+_Lists: TypeAlias = Any
+"""A `pyarrow.ListArray`; pyarrow publishes no types."""
+
+
+class Owned(NamedTuple):
+    """What members of an earlier group were given: for each, a list of places in `topics` and of partitions."""
+
+    members: Sequence[str]
+    topics: Sequence[str]
+    lists: _Lists
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group in columns.
+
+    Attributes:
+        topics: The topics' names; those that members name and nobody has counted come last, without partitions.
+        partitions: How many partitions each of them has.
+        members: The members' ids.
+        member_racks: The number of each member's rack; null where it has none.
+        rack_names: The racks' names, by number.
+        subscribed: By member, a list of places in `topics`.
+        racks: By topic and partition, lists of the numbers of the replicas' racks; None where none are given.
+        batches: The record batches of topics and of members, as the core takes them.
+        topic_ids: The topics' ids, where the assignor takes them (`topic_ids.py`).
+    """
+
+    topics: list[str]
+    partitions: _Lists
+    members: list[str]
+    member_racks: _Lists
+    rack_names: list[str]
+    subscribed: _Lists
+    racks: _Lists | None
+    batches: tuple[_Lists, _Lists]
+    topic_ids: list[str] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        topics: Mapping[str, int],
+        members: Iterable[Member] | Mapping[str, Iterable[str]],
+        racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+        owned: Owned | None = None,
+        order: Sequence[int] | None = None,
+    ) -> Group:
+        """Checks a group and puts it into columns.
+
+        Raises:
+            PartwrightError: Something is not as it should be; the sentence names the field.
+
+        Examples:
+            >>> group = Group.of({"t": 2}, {"c1": ["t", "u"]})
+            >>> group.topics, group.partitions.to_pylist(), group.subscribed.to_pylist()
+            (['t', 'u'], [2, 0], [[0, 1]])
+        """
+        columns = _Columns(_counts(topics))
+        if isinstance(members, Mapping):
+            members = [{"id": name, "topics": subscribed} for name, subscribed in members.items()]
+        elif not _is_iterable(members):
+            raise PartwrightError(f"members is a list of objects, not {shown(members)}")
+        for member in members:
+            columns.add(member, has_owned=owned is not None)
+        ids = list(columns.ids)
+        subscribed = columns.subscriptions()
+        owned_lists = columns.owned_lists() if owned is None else _owned_before(owned, ids, columns.numbers)
+        # Now that all topics are known.
+        replicas = columns.replicas(racks) if racks else None
+        names, counts = list(columns.numbers), list(columns.counts.values())
+        missing = len(names) - len(counts)
+        partitions = pa.array(counts + [0] * missing, pa.int32())
+        member_racks = pa.array(columns.racks, pa.int32())
+        of_topics = {
+            "name": _texts(names, "topics"),
+            "partitions": pa.array(counts + [None] * missing, pa.int32()),
+        }
+        if replicas is not None:
+            of_topics["racks"] = replicas
+        if order is not None:
+            of_topics["order"] = _lists([0, *[len(order)] * len(names)], list(order))
+        of_members = {
+            "id": _texts(ids, "id"),
+            "instance_id": _texts(columns.instances, "instance_id"),
+            "rack": member_racks,
+            "generation": pa.array(columns.generations, pa.int32()),
+            "topics": subscribed,
+            "owned_topic": owned_lists[0],
+            "owned_partition": owned_lists[1],
+        }
+        batches = (pa.RecordBatch.from_pydict(of_topics), pa.RecordBatch.from_pydict(of_members))
+        racks_named = list(columns.rack_numbers)
+        return cls(names, partitions, ids, member_racks, racks_named, subscribed, replicas, batches)
+
+
+class _Columns:
+    """The members' columns while they are read."""
+
+    def __init__(self, counts: dict[str, int]) -> None:
+        self.counts = counts
+        self.numbers = {name: number for number, name in enumerate(counts)}
+        self.rack_numbers: dict[str, int] = {}
+        self.ids: dict[str, None] = {}
+        self.instances: list[str | None] = []
+        self.racks: list[int | None] = []
+        self.generations: list[int] = []
+        self.subscribed: list[list[Any]] = []
+        self.owned: list[list[Any] | None] = []
+
+    def add(self, member: Member, *, has_owned: bool) -> None:
+        if not isinstance(member, Mapping):
+            raise PartwrightError(f"a member is an object with id and topics, not {shown(member)}")
+        name = member.get("id")
+        if not isinstance(name, str):
+            raise PartwrightError(f"a member's id is text, not {shown(name)}")
+        if name in self.ids:
+            raise PartwrightError(f"members has {name!r} twice: each id once")
+        for field in member:
+            if field == "streams" and member[field] is not None:
+                raise PartwrightError(
+                    f"member {name!r} has streams, which only old-range and old-roundrobin know"
+                )
+            if field not in _FIELDS:
+                known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
+                raise PartwrightError(f"member {name!r} has a field {field!r}: there are {known}")
+        self.ids[name] = None
+        subscribed: Any = member.get("topics")
+        if not _is_iterable(subscribed):
+            raise PartwrightError(f"member {name!r}: topics is a list of names, not {shown(subscribed)}")
+        self.subscribed.append(subscribed if isinstance(subscribed, list) else list(subscribed))
+        self.instances.append(_optional_text(name, "instance_id", member))
+        rack = _optional_text(name, "rack", member)
+        self.racks.append(self._rack(rack) if rack else None)
+        self.generations.append(_generation(name, member.get("generation")))
+        claimed = member.get("owned")
+        if claimed is not None and has_owned:
+            raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
+        self.owned.append(None if claimed is None else _pairs(name, claimed))
+
+    def subscriptions(self) -> _Lists:
+        """Lists of the topics' numbers; a topic that nobody has counted gets the next."""
+        found = _core.name_lists(self.subscribed, self.numbers)
+        if isinstance(found, tuple):
+            member, place = found
+            odd = self.subscribed[member][place]
+            raise PartwrightError(f"member {self._named(member)}: a topic is text, not {shown(odd)}")
+        return found[0]
+
+    def owned_lists(self) -> tuple[_Lists, _Lists]:
+        """What members own: lists of topics and of partitions, null where a member does not say."""
+        found = _core.pair_lists(self.owned, self.numbers)
+        if isinstance(found, tuple):
+            member, place = found
+            raise PartwrightError(f"member {self._named(member)}: {_odd((self.owned[member] or [])[place])}")
+        topics, partitions = found
+        return topics, partitions
+
+    def _named(self, member: int) -> str:
+        return repr(list(self.ids)[member])
+
+    def _rack(self, rack: str) -> int:
+        return self.rack_numbers.setdefault(rack, len(self.rack_numbers))
+
+    def replicas(self, racks: Mapping[str, Sequence[Sequence[str | None]]]) -> _Lists:
+        """By topic and partition, the racks of its replicas; a replica without a rack has none."""
+        if not isinstance(racks, Mapping):
+            raise PartwrightError(f"racks has a list of lists by topic, not {shown(racks)}")
+        for name in racks:
+            if name not in self.counts:
+                raise PartwrightError(f"racks has a topic {name!r} that topics lacks")
+        ends, replica_ends, numbers = [0], [0], []
+        for name in self.numbers:
+            count = self.counts.get(name, 0)
+            partitions = racks.get(name)
+            if partitions is None:
+                partitions = [()] * count
+            if not _is_list(partitions) or len(partitions) != count:
+                found = f"{len(partitions)} lists" if _is_list(partitions) else shown(partitions)
+                raise PartwrightError(f"racks of topic {name!r}: {found}, but it has {count} partitions")
+            for replicas in partitions:
+                if not _is_list(replicas) or not all(
+                    rack is None or isinstance(rack, str) for rack in replicas
+                ):
+                    raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is no list of racks")
+                numbers += [self._rack(rack) for rack in replicas if rack is not None]
+                replica_ends.append(len(numbers))
+            ends.append(len(replica_ends) - 1)
+        replicas = _lists(replica_ends, numbers)
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
+
+
+def _pairs(name: str, claimed: Any) -> list[Any]:
+    """What a member owns as a list, whose objects are still to be looked at."""
+    if isinstance(claimed, list):
+        return claimed
+    if isinstance(claimed, Mapping):
+        for partitions in claimed.values():
+            if not _is_iterable(partitions):
+                raise PartwrightError(
+                    f"member {name!r}: owned has a list of partitions by topic, not {shown(partitions)}"
+                )
+        return [(topic, partition) for topic, those in claimed.items() for partition in those]
+    if not _is_iterable(claimed):
+        raise PartwrightError(f"member {name!r}: owned is a list of [topic, partition], not {shown(claimed)}")
+    return list(claimed)
+
+
+def _odd(pair: object) -> str:
+    """What is wrong with something that a member owns."""
+    if not isinstance(pair, (list, tuple)) or len(pair) != 2:  # noqa: PLR2004 - a topic and a partition
+        return f"owned is a list of [topic, partition], not of {shown(pair)}"
+    if not isinstance(pair[0], str):
+        return f"a topic is text, not {shown(pair[0])}"
+    return f"owned has {shown(pair[1])}, which is no partition"
+
+
+def _counts(topics: object) -> dict[str, int]:
+    if not isinstance(topics, Mapping):
+        raise PartwrightError(f"topics has a number of partitions by name, not {shown(topics)}")
+    for name, count in topics.items():
+        if not isinstance(name, str):
+            raise PartwrightError(f"topics: a name is text, not {shown(name)}")
+        if type(count) is not int or not 0 <= count < INT32:
+            raise PartwrightError(f"topics: {name!r} has {shown(count)} partitions, not 0 to {INT32 - 1}")
+    return dict(topics)
+
+
+def _owned_before(owned: Owned, members: list[str], numbers: dict[str, int]) -> tuple[_Lists, _Lists]:
+    """What members were given before, in the numbers of this group."""
+    places = {name: place for place, name in enumerate(owned.members)}
+    taken = owned.lists.take(pa.array([places.get(name) for name in members], pa.int64()))
+    renumbered = pa.array([numbers.setdefault(name, len(numbers)) for name in owned.topics], pa.int32())
+    pairs = taken.flatten()
+    absent = pc.is_null(taken)
+    return (
+        pa.ListArray.from_arrays(taken.offsets, renumbered.take(pairs.field("topic")), mask=absent),
+        pa.ListArray.from_arrays(taken.offsets, pairs.field("partition"), mask=absent),
+    )
+
+
+def _lists(ends: list[int], values: list[int]) -> _Lists:
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(values, pa.int32()))
+
+
+def _texts(values: Sequence[str | None], field: str) -> _Lists:
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError as error:
+        raise PartwrightError(f"{field}: {error.object!r} is not UTF-8, as every name in Kafka is") from None
+
+
+def _optional_text(name: str, field: str, member: Member) -> str | None:
+    value = member.get(field)
+    if value is not None and not isinstance(value, str):
+        raise PartwrightError(f"member {name!r}: {field} is text, not {shown(value)}")
+    return value
+
+
+def _generation(name: str, given: object) -> int:
+    if given is None:
+        return -1
+    if type(given) is not int or not -1 <= given < INT32:
+        raise PartwrightError(f"member {name!r}: generation is -1 to {INT32 - 1}, not {shown(given)}")
+    return given
+
+
+def _is_iterable(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))

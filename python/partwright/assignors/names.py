@@ -1,0 +1,69 @@
+"""The assignors' names: those of Kafka, their classes, and what names somebody's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwright import _core
+from partwright.assignors.custom import OwnAssignor, is_path
+from partwright.errors import PartwrightError
+
+__all__ = ["CLIENT_ASSIGNORS", "assignors", "is_own", "resolve"]
+
+CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
+"""Those of today's consumers, among which one may choose."""
+# As `partition.assignment.strategy` names them, and the broker's `group.consumer.assignors`.
+_CLASSES = {
+    f"org.apache.kafka.{name}Assignor": short
+    for name, short in (
+        ("clients.consumer.Range", "range"),
+        ("clients.consumer.RoundRobin", "roundrobin"),
+        ("clients.consumer.Sticky", "sticky"),
+        ("clients.consumer.CooperativeSticky", "cooperative-sticky"),
+        ("coordinator.group.assignor.Uniform", "server-uniform"),
+        ("coordinator.group.assignor.Range", "server-range"),
+        ("coordinator.group.assignor.Simple", "server-simple"),
+    )
+}
+
+
+def assignors() -> list[str]:
+    """The assignors that there are, under their names in Kafka.
+
+    Examples:
+        >>> assignors()[4:]
+        ['sticky@2.8', 'cooperative-sticky@2.8', 'sticky@2.3', 'old-range', 'old-roundrobin', 'server-uniform', \
+'server-range', 'server-simple']
+    """
+    return _core.assignors()
+
+
+def resolve(assignor: Any) -> str | OwnAssignor:
+    """The name of one of Kafka's assignors, or somebody's own.
+
+    Raises:
+        PartwrightError: There is no such assignor.
+
+    Examples:
+        >>> resolve("sticky")
+        'sticky'
+        >>> resolve("org.apache.kafka.clients.consumer.StickyAssignor")
+        'sticky'
+    """
+    if isinstance(assignor, str) and assignor in _CLASSES:
+        return _CLASSES[assignor]
+    if isinstance(assignor, str) and not is_path(assignor):
+        return _core.assignor_named(assignor)
+    if assignor is None or isinstance(assignor, (bytes, int, float, list, tuple, dict)):
+        raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
+    return OwnAssignor.of(assignor)
+
+
+def is_own(name: str) -> bool:
+    """Whether a name is the path of somebody's own assignor, and of none of Kafka's classes.
+
+    Examples:
+        >>> is_own("mine.Mine"), is_own("org.apache.kafka.clients.consumer.RangeAssignor"), is_own("range")
+        (True, False, False)
+    """
+    return is_path(name) and name not in _CLASSES

@@ -1,0 +1,189 @@
+"""Which assignor a group takes: `partition.assignment.strategy`, its members' votes, and the rebalance protocol.
+
+>>> assignment_strategy()
+['range', 'cooperative-sticky']
+>>> select_assignor({"c1": "sticky, range", "c2": ["range", "sticky"], "c3": "range"})
+'range'
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from partwright import _core
+from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["assignment_strategy", "listed_assignors", "rebalance_protocol", "select_assignor"]
+
+_VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)*")
+# KIP-726 made cooperative-sticky a second default.
+_COOPERATIVE_SINCE = (3, 0)
+# From the one on a name twice is an error, from the other on it is taken once.
+_TWICE_REFUSED_SINCE, _TWICE_TAKEN_SINCE = (3, 1), (4, 2)
+_COOPERATIVE = {"cooperative-sticky"}
+
+
+def assignment_strategy(strategy: str | Sequence[object] | None = None, version: str = "4.4.0") -> list[str]:
+    """The assignors of a consumer's `partition.assignment.strategy`, in its order, under their names in Kafka.
+
+    Args:
+        strategy: The setting: a list, or Kafka's text with commas; the default of the version where it is not set. An
+            assignor is named as Java does (`org.apache.kafka.clients.consumer.RangeAssignor`) or, which Java does not
+            take, by its name in the protocol (`range`); one's own as in `partwright.assign`.
+        version: That of kafka-clients: up to 2.8 the default is `range`, from 3.0 on `range, cooperative-sticky`.
+
+    Returns:
+        The names; of one's own assignors what their `name` says.
+
+    Raises:
+        PartwrightError: There is no such assignor, or none at all; one is the broker's or an older version's, which no
+            consumer names; one is there twice, which kafka-clients 3.1 to 4.1 refuse, while later ones take it once
+            and earlier ones did not look.
+
+    Examples:
+        >>> assignment_strategy(version="2.8.2")
+        ['range']
+        >>> assignment_strategy("org.apache.kafka.clients.consumer.StickyAssignor, range")
+        ['sticky', 'range']
+    """
+    released = _release(version)
+    if strategy is None:
+        return ["range", "cooperative-sticky"] if released >= _COOPERATIVE_SINCE else ["range"]
+    names = [_name(assignor) for assignor in listed_assignors(strategy)]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None and _TWICE_REFUSED_SINCE <= released < _TWICE_TAKEN_SINCE:
+        raise PartwrightError(
+            f"partition.assignment.strategy has {twice!r} twice, which kafka-clients {version} refuses: each name once"
+        )
+    return list(dict.fromkeys(names)) if released >= _TWICE_TAKEN_SINCE else names
+
+
+def rebalance_protocol(strategy: str | Sequence[object] | None = None, version: str = "4.4.0") -> str:
+    """How a consumer of this strategy rebalances: by the highest protocol that all of its assignors support.
+
+    With the default strategy it is `EAGER`, though `cooperative-sticky` is in it: a group becomes cooperative when
+    `range` is taken out of every member's list.
+
+    Args:
+        strategy: See `assignment_strategy`.
+        version: See `assignment_strategy`.
+
+    Returns:
+        `EAGER` or `COOPERATIVE`, as `ConsumerCoordinator` finds it.
+
+    Raises:
+        PartwrightError: As `assignment_strategy` does; its assignors have no protocol in common.
+
+    Examples:
+        >>> rebalance_protocol(), rebalance_protocol("cooperative-sticky")
+        ('EAGER', 'COOPERATIVE')
+    """
+    names = assignment_strategy(strategy, version)
+    supported = {"EAGER", "COOPERATIVE"}
+    for found in map(resolve, names if strategy is None else listed_assignors(strategy)):
+        if isinstance(found, str):
+            supported &= {"EAGER", "COOPERATIVE"} if found in _COOPERATIVE else {"EAGER"}
+        else:
+            supported &= set(found.protocols)
+    if not supported:
+        raise PartwrightError(
+            f"the assignors {', '.join(names)} have no rebalance protocol in common (Kafka's own consumer throws "
+            "IllegalArgumentException)"
+        )
+    # As in Kafka, where COOPERATIVE is the higher.
+    return "COOPERATIVE" if "COOPERATIVE" in supported else "EAGER"
+
+
+def select_assignor(strategies: object, version: str = "4.4.0") -> str:
+    """The assignor that a group's coordinator takes, as `ClassicGroup.selectProtocol` of Kafka 3.9 to 4.3 does.
+
+    Each member votes for the first of its list that all members have; the most votes win, and among equals the one that
+    Java's `HashMap` of votes walks over first.
+
+    Args:
+        strategies: By member its `partition.assignment.strategy`: see `assignment_strategy`.
+        version: See `assignment_strategy`.
+
+    Returns:
+        The assignor's name.
+
+    Raises:
+        PartwrightError: As `assignment_strategy` does; there are no members, or they have no assignor in common.
+
+    Examples:
+        >>> select_assignor({"c1": None, "c2": None, "c3": "cooperative-sticky"})
+        'cooperative-sticky'
+        >>> select_assignor({"c1": "range, sticky", "c2": "sticky, range"})
+        'sticky'
+    """
+    if not isinstance(strategies, Mapping) or not all(isinstance(member, str) for member in strategies):
+        raise PartwrightError(f"strategies has a partition.assignment.strategy by member, not {strategies!r}")
+    if not strategies:
+        raise PartwrightError("a group without members has no assignor")
+    lists = {member: assignment_strategy(each, version) for member, each in strategies.items()}
+    common = set.intersection(*map(set, lists.values()))
+    if not common:
+        told = "; ".join(f"{member!r} has {', '.join(names)}" for member, names in list(lists.items())[:3])
+        raise PartwrightError(
+            f"the members have no assignor in common: {told} (Kafka refuses the last to join as "
+            "INCONSISTENT_GROUP_PROTOCOL)"
+        )
+    votes = Counter(next(name for name in lists[member] if name in common) for member in _walked(list(lists)))
+    # Of equals max takes the first.
+    return max(_walked(list(votes)), key=votes.__getitem__)
+
+
+def _name(assignor: object) -> str:
+    """What a consumer's assignor calls itself in the group's protocol."""
+    found = resolve(assignor)
+    if not isinstance(found, str):
+        return found.name
+    if found not in CLIENT_ASSIGNORS:
+        known = ", ".join(CLIENT_ASSIGNORS)
+        raise PartwrightError(
+            f"partition.assignment.strategy cannot have {found!r}: there are {known}, and those of your own"
+        )
+    return found
+
+
+def listed_assignors(strategy: str | Sequence[object]) -> list[Any]:
+    """The setting's assignors as they are named; Java splits text at commas and trims each part.
+
+    Raises:
+        PartwrightError: It is no list, or an empty one.
+
+    Examples:
+        >>> listed_assignors("range, sticky")
+        ['range', 'sticky']
+    """
+    if isinstance(strategy, str):
+        strategy = [part.strip() for part in strategy.split(",")] if strategy.strip() else []
+    elif not isinstance(strategy, (list, tuple)):
+        raise PartwrightError(
+            f"partition.assignment.strategy is a list or text with commas, not {strategy!r}"
+        )
+    if not strategy:
+        raise PartwrightError("partition.assignment.strategy is empty: name an assignor at least")
+    return list(strategy)
+
+
+def _release(version: str) -> tuple[int, int]:
+    found = _VERSION.fullmatch(str(version))
+    if found is None:
+        raise PartwrightError(f"a version of kafka-clients is as 3.9.2, not {version!r}")
+    return int(found[1]), int(found[2])
+
+
+def _walked(names: Sequence[str]) -> list[str]:
+    """Names as a Java `HashMap` walks over them that was filled in this order."""
+    try:
+        return [names[place] for place in _core.walk_names(list(names))]
+    except UnicodeEncodeError as error:
+        raise PartwrightError(f"{error.object!r} is not UTF-8, as every name in Kafka is") from None

@@ -1,0 +1,442 @@
+"""Where records are and where a client puts them: summed up batch by batch, in bounded memory.
+
+>>> found = Check(15)
+>>> found.add(pa.array(["TT0124", "N14228", None]), pa.array([10, 3, 7]))
+>>> found.rows, found.misplaced, found.undetermined
+(3, 1, 1)
+>>> print(found.examples[0])
+row 1: key N14228 is in partition 3, java puts it into 8
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._doors import notebook
+from partwright.audit.key_sums import Observed
+from partwright.audit.salting import Salted, salted
+from partwright.audit.skew import Skew
+from partwright.errors import KeyTypeError, PartwrightError
+from partwright.files.formats import in_one
+from partwright.files.scalars import FALSE, number
+from partwright.keys.hashing import encode, partition_for_key
+from partwright.keys.key_text import short, shown_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import SupportsIndex
+
+    from partwright.audit.heavy_keys import HeavyKey
+    from partwright.files.formats import Column
+
+__all__ = ["Check", "Example", "Placer"]
+
+# The digits of 2147483647; what has more of them is no partition, whether it fits into 64 bits or not.
+_NUMBER = "^-?0*[0-9]{1,10}$"
+# Those of any number of 64 bits, but for the last few.
+LONG = "^-?0*(?:[0-9]{1,18}|[0-8][0-9]{18})$"
+# Beyond so many partitions, those that have no rows are left out of a list of them.
+_LISTED = 10_000
+_HEAVY = 10
+
+
+class Placer:
+    """Gives partitions to the keys of a file, batch by batch; errors name the row of the whole file.
+
+    Args:
+        n: How many partitions the topic has.
+        client: The client profile.
+        key_type: How a value becomes key bytes.
+
+    Raises:
+        PartwrightError: One of them is none.
+
+    Examples:
+        >>> placer = Placer(15)
+        >>> placer.place(pa.array(["TT0124", None])).to_pylist(), placer.rows, placer.null_keys
+        ([10, None], 2, 1)
+    """
+
+    def __init__(self, n: SupportsIndex, client: str = "java", key_type: str | None = None) -> None:
+        partition_for_key(None, n, client, key_type)
+        self.n = index(n)
+        self.client = client
+        self.key_type = key_type
+        self.rows = 0
+        self.null_keys = 0
+
+    def place(self, keys: Column, where: Callable[[int], str] | None = None) -> Column:
+        """The partitions of the next keys.
+
+        Args:
+            keys: A column.
+            where: What an error calls one of its rows; by default the row of the whole file.
+
+        Returns:
+            The column that `partition_for_key` gives.
+
+        Raises:
+            PartwrightError: A key has no key bytes under the key type.
+        """
+        with _rows_named(where or self._where, self.rows):
+            partitions = partition_for_key(keys, self.n, self.client, self.key_type)
+        self.rows += len(keys)
+        self.null_keys += _null_count(keys)
+        return partitions
+
+    def _where(self, row: int) -> str:
+        return f"row {self.rows + row}"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A record that is not where the client puts it.
+
+    Attributes:
+        row: Its row in the file, from 0; None for a topic's.
+        offset: Its offset in the topic's partition; None for a file's.
+        key: Its key, for people.
+        partition: Where it is said to be: a number, the text that is none, or None where nothing is said.
+        expected: Where the client puts it; None where that may be anywhere.
+        client: The client profile.
+        rows: How many records of the key are there; None where the row or the offset is that of one.
+    """
+
+    row: int | None
+    offset: int | None
+    key: str
+    partition: int | str | None
+    expected: int | None
+    client: str
+    rows: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: without `rows`, where there is a row or an offset."""
+        found = asdict(self)
+        if self.rows is None:
+            del found["rows"]
+        return found
+
+    def __str__(self) -> str:
+        at = f"row {self.row}" if self.offset is None else f"partition {self.partition}, offset {self.offset}"
+        if self.rows is not None:
+            at = f"{self.rows:,} rows"
+        said = "in no partition" if self.partition is None else f"in partition {self.partition}"
+        wanted = "may put it anywhere" if self.expected is None else f"puts it into {self.expected}"
+        return f"{at}: key {short(self.key)} is {said}, {self.client} {wanted}"
+
+
+class Check:
+    """What a check finds.
+
+    Args:
+        n: How many partitions the topic has.
+        client: The client profile whose partitions are right.
+        key_type: How a value becomes key bytes.
+        show: How many of the records that are not where they belong are kept as examples.
+        max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
+        min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
+
+    Attributes:
+        rows: Rows seen.
+        null_keys: Those without a key.
+        misplaced: Those that are not where the client puts them, among them those in no partition from 0 to n-1.
+        undetermined: Those whose partition the client does not determine: they may be in any, or in none.
+        outside: The misplaced ones that are in no partition from 0 to n-1; None where another engine has counted.
+        examples: The first that are misplaced.
+
+    Raises:
+        PartwrightError: n, the client or the key type is none.
+    """
+
+    def __init__(
+        self,
+        n: SupportsIndex,
+        client: str = "java",
+        key_type: str | None = None,
+        *,
+        show: int = 10,
+        max_share: float | None = None,
+        min_used: float | None = None,
+    ) -> None:
+        self._contract = (max_share, min_used)
+        self.misplaced = 0
+        self.undetermined = 0
+        self.outside: int | None = 0
+        self.examples: list[Example] = []
+        self._show = show
+        self._placer = Placer(n, client, key_type)
+        self._seen = Observed()
+
+    def __repr__(self) -> str:
+        return (
+            f"Check({self.n} partitions, {self.client}: {self.misplaced:,} of {self.rows:,} rows misplaced)"
+        )
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        return notebook(self)
+
+    @property
+    def n(self) -> int:
+        """How many partitions the topic has."""
+        return self._placer.n
+
+    @property
+    def client(self) -> str:
+        """The client profile."""
+        return self._placer.client
+
+    @property
+    def rows(self) -> int:
+        """Rows seen."""
+        return self._seen.rows
+
+    @property
+    def null_keys(self) -> int:
+        """Rows without a key."""
+        return self._seen.null_keys
+
+    @property
+    def ok(self) -> bool:
+        """Whether every record is where the client puts it, as far as it determines that, and the contract holds."""
+        return not self.misplaced and not self.broken
+
+    @property
+    def skew(self) -> Skew:
+        """How evenly the partitions are filled."""
+        return Skew(self.n, self._seen.rows_in, self._seen.keys_in(), self._seen.scale)
+
+    @property
+    def broken(self) -> list[str]:
+        """What of the contract on shares does not hold, a sentence each."""
+        return self._shares.broken(*self._contract)
+
+    @property
+    def has_contract(self) -> bool:
+        """Whether there is one."""
+        return self._contract != (None, None)
+
+    @property
+    def used(self) -> int:
+        """How many partitions have rows."""
+        return len(self._seen.rows_in)
+
+    @property
+    def largest_share(self) -> float:
+        """The largest partition's share of the rows that are in one, 0 to 1."""
+        return self._shares.largest_share
+
+    @property
+    def _shares(self) -> Skew:
+        """The same without the keys, which take a while to count."""
+        return Skew(self.n, self._seen.rows_in, None)
+
+    @property
+    def note(self) -> str | None:
+        """Why keys are estimated; None where they were counted."""
+        if not self._seen.is_sampled:
+            return None
+        return (
+            f"there are too many keys to count each: their numbers are estimated from one in {self._seen.scale:,}, "
+            "and a heavy key has as many rows at least"
+        )
+
+    def salted(self) -> list[Salted]:
+        """What the largest share would be, were the heaviest keys salted; empty where no key is heavy."""
+        placed = self._seen.rows_in.total()
+        heavy = self._seen.places_of(self._heaviest())
+        return salted(heavy, self._seen.rows_in, placed, self.n, self.client)
+
+    def add(self, keys: Column, partitions: Column = None, offsets: Column = None) -> None:
+        """Take some records, the next of their file or of a topic.
+
+        Args:
+            keys: Their keys.
+            partitions: Where they are: whole numbers, or text of such; None takes where the client puts them.
+            offsets: Their offsets in a topic's partitions; None for a file's.
+
+        Raises:
+            PartwrightError: A key has no key bytes under the key type, or the partitions' type is none of whole
+                numbers.
+        """
+        first = self.rows
+
+        def where(row: int) -> str:
+            if offsets is None:
+                return f"row {first + row}"
+            return f"partition {partitions[row].as_py()}, offset {offsets[row].as_py()}"
+
+        expected = in_one(self._placer.place(keys, where))
+        found = expected if partitions is None else whole_numbers(partitions)
+        inside = pc.fill_null(
+            pc.and_(pc.greater_equal(found, number(0)), pc.less(found, number(self.n))), FALSE
+        )
+        open_ = pc.is_null(expected)
+        if partitions is None:
+            self.undetermined += expected.null_count
+        else:
+            # Where the client determines none, none is right too.
+            inside = pc.or_(inside, pc.and_(open_, pc.is_null(partitions)))
+            right = pc.and_(inside, pc.or_(open_, pc.fill_null(pc.equal(found, expected), FALSE)))
+            self.undetermined += pc.sum(pc.and_(right, open_)).as_py() or 0
+            wrong = pc.indices_nonzero(pc.invert(right))
+            self.misplaced += len(wrong)
+            self.outside = (self.outside or 0) + len(pc.indices_nonzero(pc.invert(inside)))
+            for row in wrong[: max(0, self._show - len(self.examples))].to_pylist():
+                self.examples.append(self._example(row, first, keys, partitions, offsets, expected))
+        found = pc.if_else(inside, found, pa.nulls(1, found.type)[0])
+        self._seen.add(in_one(encode(keys, self._placer.key_type)), found.cast(pa.int64()))
+
+    def take(self, seen: Observed, misplaced: int, undetermined: int, examples: list[Example]) -> None:
+        """Take what another engine has summed up, all of it: the records by key and the partition that they are in."""
+        self._seen = seen
+        self.misplaced, self.undetermined, self.examples = misplaced, undetermined, examples
+        self.outside = None
+
+    def misplaced_by(self) -> list[dict[str, int]]:
+        """From which partitions to which the misplaced records belong, the most first: `partition`, `expected`, `rows`.
+
+        Those that are in a partition from 0 to n-1 alone, and of very many pairs of partitions those with the most
+        records; estimated where there were too many keys to look at all.
+        """
+        if not self.misplaced:
+            return []
+        pairs = self._seen.whole()
+        pairs = pairs.filter(pc.is_valid(pairs["partition"]))
+        expected = partition_for_key(pairs["key"], self.n, self.client).cast(pa.int64())
+        elsewhere = pc.fill_null(pc.not_equal(pairs["partition"], expected), FALSE)
+        by_pair = (
+            pairs.append_column("expected", expected)
+            .filter(elsewhere)
+            .group_by(["partition", "expected"], use_threads=False)
+            .aggregate([("rows", "sum")])
+            .rename_columns(["partition", "expected", "rows"])
+        )
+        order = [("rows", "descending"), ("partition", "ascending"), ("expected", "ascending")]
+        found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was found, as JSON has it."""
+        keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._heaviest()
+        listed = range(self.n) if self.n <= _LISTED else sorted(rows_in)
+        return {
+            "ok": self.ok,
+            "rows": self.rows,
+            "null_keys": self.null_keys,
+            "misplaced": self.misplaced,
+            "undetermined": self.undetermined,
+            "largest_share": self.largest_share,
+            "used": self.used,
+            "n": self.n,
+            "client": self.client,
+            "heavy_keys": [
+                {
+                    "key": shown_key(each.key, self._placer.key_type),
+                    "rows": each.rows,
+                    "partition": each.partition,
+                }
+                for each in heavy
+            ],
+            "heavy_keys_lack": max((each.at_most - each.rows for each in heavy), default=0),
+            "partitions": [
+                {"partition": partition, "rows": rows_in[partition], "keys": keys.get(partition, 0)}
+                for partition in listed
+            ],
+            "keys_estimated": self._seen.is_sampled,
+            "salted": [asdict(each) for each in self.salted()],
+            "misplaced_by": self.misplaced_by(),
+            "examples": [example.to_dict() for example in self.examples],
+            "note": self.note,
+            "broken": self.broken,
+            **self.skew.to_dict(),
+        }
+
+    def _heaviest(self) -> list[HeavyKey]:
+        # Where the client places each key and each is there, its rows are in one partition.
+        is_in_one = not self.misplaced and self.undetermined <= self.null_keys
+        return self._seen.heaviest(_HEAVY, 1 if is_in_one else None)
+
+    def _example(
+        self,
+        row: int,
+        first: int,
+        keys: Column,
+        partitions: Column,
+        offsets: Column,
+        expected: Column,
+    ) -> Example:
+        key = encode(keys.slice(row, 1), self._placer.key_type)[0].as_py()
+        found = partitions[row].as_py()
+        return Example(
+            row=first + row if offsets is None else None,
+            offset=None if offsets is None else offsets[row].as_py(),
+            key=shown_key(key, self._placer.key_type),
+            partition=int(found) if isinstance(found, str) and re.fullmatch(_NUMBER, found) else found,
+            expected=expected[row].as_py(),
+            client=self.client,
+        )
+
+
+def _null_count(column: Column) -> int:
+    """How many rows are null; a dictionary may have nulls among its values, too."""
+    count = 0
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        hides_nulls = pa.types.is_dictionary(chunk.type) and chunk.dictionary.null_count
+        count += (chunk.dictionary_decode() if hides_nulls else chunk).null_count
+    return count
+
+
+def whole_numbers(column: Column, pattern: str = _NUMBER) -> pa.Array:
+    """A column of partitions as int64, null where a value is none that a partition could have.
+
+    Args:
+        column: Whole numbers, or text of such.
+        pattern: What text has to look like; `LONG` for numbers that are no partitions.
+
+    Raises:
+        PartwrightError: Its type is none of whole numbers.
+
+    Examples:
+        >>> whole_numbers(pa.array(["3", "3.0", None])).to_pylist()
+        [3, None, None]
+    """
+    column = in_one(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_integer(column.type):
+        # What is too large for it becomes negative, which is as wrong.
+        return column.cast(pa.int64(), safe=False)
+    if pa.types.is_null(column.type):
+        return column.cast(pa.int64())
+    if not (
+        pa.types.is_string(column.type)
+        or pa.types.is_large_string(column.type)
+        or pa.types.is_string_view(column.type)
+    ):
+        raise KeyTypeError(
+            f"partitions of type {column.type} are no whole numbers: name another column with --partition"
+        )
+    text = column.cast(pa.string())
+    return pc.if_else(pc.match_substring_regex(text, pattern), text, pa.nulls(1, pa.string())[0]).cast(
+        pa.int64()
+    )
+
+
+@contextmanager
+def _rows_named(where: Callable[[int], str], first: int) -> Iterator[None]:
+    """Errors that name a row of a batch name it as `where` does; it is so many rows further down in the file."""
+    try:
+        yield
+    except PartwrightError as error:
+        if error.row is None:
+            raise
+        raise error.at_row(first + error.row, where(error.row)) from error

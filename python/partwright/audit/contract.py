@@ -1,0 +1,254 @@
+"""A contract on skew: how much of the records one partition may have at most, how many partitions must have some.
+
+>>> found = check_contract(["TT0124", "N14228", None], 15, max_share="50%")
+>>> found.used, found.largest_share
+(2, 0.5)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+import pyarrow as pa
+
+from partwright import _doors
+from partwright.audit.check import Check
+from partwright.audit.skew import read_share
+from partwright.errors import ContractError, PartwrightError
+from partwright.keys.key_columns import key_columns
+from partwright.keys.key_text import short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["check_contract", "contract"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# So many of the heaviest keys are named.
+_NAMED = 3
+
+
+def contract(
+    n: int,
+    key: str | None = None,
+    *,
+    client: str = "java",
+    key_type: str | None = None,
+    max_share: float | str | None = None,
+    min_used: float | str | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: the records that the function returns keep a contract on skew, or `ContractError` is raised.
+
+    What the function returns is returned as it is. Of an iterator of batches each is passed on as it comes, and the
+    contract is judged at the end: whoever takes all of them gets the error then, whoever stops earlier gets none.
+
+    Args:
+        n: How many partitions the topic has, 1 to 2^31-1.
+        key: The column whose value is the record's key; None where the function returns the keys themselves.
+        client: The client profile, a name in `partwright.clients()`.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        max_share: Which share of the rows a partition may have at most: 0.05 or "5%". Rows that the client does not
+            place by their key are not counted, and no rows at all keep it.
+        min_used: Which share of the partitions must have rows at least: 0.9 or "90%".
+
+    Returns:
+        The decorator. What its function returns is what `check_contract` takes.
+
+    Raises:
+        PartwrightError: n, the client, the key type or a share is none, neither share is given, or the function is
+            asynchronous: at once. When the function is called: it returns what `check_contract` does not take.
+
+    Examples:
+        >>> @contract(n=12, key="country", max_share="20%")
+        ... def orders():
+        ...     return [{"country": "US"}] * 900 + [{"country": f"country-{n}"} for n in range(100)]
+        >>> orders()
+        Traceback (most recent call last):
+            ...
+        partwright.errors.ContractError: orders: partition 8 has 90.5% of the rows, more than 20%, with the key US (900 rows): US alone has more than that whatever n is, so make the key finer, or raise max_share
+    """  # noqa: E501 - the error's sentence is one line
+    promised = _Contract(
+        n, key, client, key_type, read_share(max_share, "max_share"), read_share(min_used, "min_used")
+    )
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name = getattr(function, "__name__", type(function).__name__)
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise PartwrightError(f"{name} is asynchronous: give what it returns to check_contract instead")
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            records = function(*args, **kwargs)
+            if isinstance(records, Iterator):
+                return cast("R", promised.pass_on(records, name))
+            promised.check(records, name)
+            return records
+
+        return checked
+
+    return decorate
+
+
+def check_contract(
+    records: object,
+    n: int,
+    key: str | None = None,
+    *,
+    client: str = "java",
+    key_type: str | None = None,
+    max_share: float | str | None = None,
+    min_used: float | str | None = None,
+) -> Check:
+    """Refuse records that do not keep a contract on skew, and say how they would be spread where they do.
+
+    Args:
+        records: With `key`: an Arrow table, record batch or stream, a DataFrame of pandas, polars or Spark, a list of
+            dicts, or an iterator of these, which is read to its end. Without it: a column of keys as
+            `partwright.partition_for_key` takes it, or an iterator of such columns.
+        n: How many partitions the topic has, 1 to 2^31-1.
+        key: The column whose value is the record's key; None where the records are the keys themselves.
+        client: The client profile, a name in `partwright.clients()`.
+        key_type: How a value becomes key bytes; see `partwright.encode`.
+        max_share: Which share of the rows a partition may have at most; see `contract`.
+        min_used: Which share of the partitions must have rows at least; see `contract`.
+
+    Returns:
+        What was found; of a Spark DataFrame what `partwright.spark.check` gives.
+
+    Raises:
+        ContractError: They do not keep it; what was found is its `found`.
+        PartwrightError: n, the client, the key type or a share is none, neither share is given, or the records have
+            no such column, or a key has no key bytes.
+
+    Examples:
+        >>> check_contract(["TT0124", "N14228", "N24211"], 2, min_used="100%").used
+        2
+        >>> check_contract([{"user": 1}, {"user": 2}], 12, "user", key_type="java:long", max_share=0.4)
+        Traceback (most recent call last):
+            ...
+        partwright.errors.ContractError: partition 0 has 100.0% of the rows, more than 40%, with the keys 1 (1 row) and 2 (1 row): 1 alone has more than that whatever n is, so make the key finer, or raise max_share
+    """  # noqa: E501 - the error's sentence is one line
+    promised = _Contract(
+        n, key, client, key_type, read_share(max_share, "max_share"), read_share(min_used, "min_used")
+    )
+    return promised.check(records)
+
+
+@dataclass(frozen=True)
+class _Contract:
+    """What is promised of records; see `contract`."""
+
+    n: int
+    key: str | None
+    client: str
+    key_type: str | None
+    max_share: float | None
+    min_used: float | None
+
+    def __post_init__(self) -> None:
+        self.nothing_found()
+        if not isinstance(self.key, str | None):
+            raise PartwrightError(f"key is the name of a column, not {self.key!r}")
+        if self.max_share is None and self.min_used is None:
+            raise PartwrightError("a contract says something: give max_share, min_used or both")
+
+    def nothing_found(self) -> Check:
+        """A check before its first record."""
+        return Check(self.n, self.client, self.key_type, max_share=self.max_share, min_used=self.min_used)
+
+    def check(self, records: Any, name: str | None = None) -> Check:
+        """Judge records that can be read again, or that nobody else will read."""
+        if hasattr(records, "mapInArrow") and hasattr(records, "toArrow"):
+            found = self._check_in_spark(records)
+        else:
+            found = self.nothing_found()
+            self._add(records, found)
+        self._judge(found, name)
+        return found
+
+    def pass_on(self, batches: Any, name: str) -> Any:
+        """The same batches one by one, judged after the last."""
+        if not hasattr(batches, "__arrow_c_stream__"):
+            return self._passed(batches, name)
+        reader = pa.RecordBatchReader.from_stream(batches)
+        return pa.RecordBatchReader.from_batches(reader.schema, self._passed(reader, name))
+
+    def _passed(self, batches: Iterator[object], name: str) -> Iterator[Any]:
+        found = self.nothing_found()
+        for batch in batches:
+            self._add(batch, found)
+            yield batch
+        self._judge(found, name)
+
+    def _add(self, records: Any, found: Check) -> None:
+        for keys in key_columns(records, self.key, self.key_type):
+            found.add(keys)
+
+    def _check_in_spark(self, records: Any) -> Check:
+        if self.key is None:
+            raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
+        found: Check = _doors.spark().check(
+            records,
+            self.key,
+            self.n,
+            client=self.client,
+            key_type=self.key_type,
+            max_share=self.max_share,
+            min_used=self.min_used,
+        )
+        return found
+
+    def _judge(self, found: Check, name: str | None) -> None:
+        if not found.broken:
+            return
+        sentence = _sentence(found.broken, found.to_dict(), self.max_share)
+        raise ContractError(sentence if name is None else f"{name}: {sentence}", found)
+
+
+def _sentence(broken: list[str], found: Mapping[str, Any], max_share: float | None) -> str:
+    """What does not hold, by which keys, and what to do about it.
+
+    Args:
+        broken: A sentence for each term that does not hold.
+        found: What `partwright check --json` prints.
+        max_share: The share that a partition may have at most.
+    """
+    words = " and ".join(broken)
+    placed = sum(each["rows"] for each in found["partitions"])
+    if not placed:
+        return f"{words}: none of {found['rows']:,} rows has a key that client {found['client']} places"
+    fullest = max(found["partitions"], key=lambda each: each["rows"])["partition"]
+    is_too_full = max_share is not None and found["largest_share"] > max_share
+    heavy = [each for each in found["heavy_keys"] or [] if not is_too_full or each["partition"] == fullest]
+    if heavy:
+        named = _named(heavy[:_NAMED], at_least=found["keys_estimated"])
+        words += f", with the key{'s' * (len(heavy) > 1)} {named}"
+    if is_too_full and max_share is not None:
+        return f"{words}: {_less_full(found, heavy, placed, max_share)}"
+    return (
+        f"{words}: so many keys use {found['expected_used']:,.1f} by chance, so take fewer partitions or a key of more "
+        "values, or lower min_used"
+    )
+
+
+def _less_full(found: Mapping[str, Any], heavy: list[dict[str, Any]], placed: int, max_share: float) -> str:
+    """What to do about a partition that is too full."""
+    even = 1 / found["n"]
+    if max_share < even:
+        return f"among {found['n']} partitions one has {100 * even:.2g}% at least, so raise max_share, or n"
+    if heavy and heavy[0]["rows"] > max_share * placed:
+        heaviest = short(heavy[0]["key"])
+        return f"{heaviest} alone has more than that whatever n is, so make the key finer, or raise max_share"
+    return "take a finer key or another n, of which `partwright resize` compares some, or raise max_share"
+
+
+def _named(heavy: list[dict[str, Any]], *, at_least: bool) -> str:
+    more = " at least" if at_least else ""
+    each = [f"{short(key['key'])} ({key['rows']:,} row{'s' * (key['rows'] > 1)}{more})" for key in heavy]
+    return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"

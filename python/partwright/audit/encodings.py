@@ -1,0 +1,180 @@
+r"""Under which encodings two tables' keys are the same ones, where their bytes are not.
+
+>>> found = same_keys(pa.array([b"42", b"7"]), pa.array([(42).to_bytes(8), (8).to_bytes(8)]))
+>>> found.names, found.keys, found.of_a, found.of_b
+((None, 'java:long'), 1, b'42', b'\x00\x00\x00\x00\x00\x00\x00*')
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.audit.key_transforms import END, HEADER, has_id, has_quotes, without_id, without_quotes
+from partwright.files.formats import in_one
+from partwright.files.scalars import number
+from partwright.keys.hashing import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Same", "same_keys", "words"]
+
+# An encoding is seen where so many more keys are in both, of those of the table with fewer.
+_MANY = 0.1
+# And looked for only where fewer are in both as they are.
+_FEW = 0.5
+# Avro writes a text's length as a zigzag number before it: up to 63 in one byte.
+_AVRO_LENGTHS = 64
+_UUID = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
+
+
+class Same(NamedTuple):
+    """How keys are the same ones.
+
+    Attributes:
+        names: How A's keys are read, and how B's; None for as they are.
+        keys: How many are in both then.
+        of_a: One of A's keys, as it is.
+        of_b: The one of B's that is the same key.
+    """
+
+    names: tuple[str | None, str | None]
+    keys: int
+    of_a: bytes
+    of_b: bytes
+
+
+class _Reading(NamedTuple):
+    """A way to read keys: which of them can be read so, what those are then, and how people say it."""
+
+    fits: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+    words: str
+
+
+def same_keys(a: Any, b: Any, kept: float = 1.0) -> Same | None:
+    """The encodings under which most keys are in both tables; None where few more are than as they are.
+
+    Args:
+        a: The key bytes of one table, each once, without nulls.
+        b: Those of the other.
+        kept: What share of all keys these are, kept by their bytes: the same key in other bytes is kept by chance.
+    """
+    a, b = (in_one(keys).cast(pa.binary()) for keys in (a, b))
+    as_they_are = _count(a, b)
+    if as_they_are >= _FEW * min(len(a), len(b)):
+        return None
+    best: tuple[int, tuple[str | None, str | None]] = (0, (None, None))
+    least = max(1, _MANY * min(len(a), len(b)))
+    of_a, of_b = _read_all(a, least), _read_all(b, least)
+    for name_a, read_a in of_a.items():
+        for name_b, read_b in of_b.items():
+            gained = _count(read_a, read_b) - as_they_are
+            fewest = min(pc.count_distinct(read_a).as_py(), pc.count_distinct(read_b).as_py())
+            # The first of several is the plainest.
+            if gained > best[0] and gained / kept >= _MANY * fewest:
+                best = gained, (name_a, name_b)
+    gained, names = best
+    if not gained:
+        return None
+    read_a, read_b = of_a[names[0]], of_b[names[1]]
+    new = pc.and_(pc.is_in(read_a, value_set=read_b), pc.invert(pc.is_in(a, value_set=b)))
+    first = pc.indices_nonzero(new)[0].as_py()
+    there = pc.index(read_b, read_a[first]).as_py()
+    return Same(names, as_they_are + gained, a[first].as_py(), b[there].as_py())
+
+
+def words(name: str | None) -> str:
+    """What is done with keys that are read so.
+
+    Examples:
+        >>> words("json-unquote"), words(None)
+        ("without JSON's quotes", 'as they are')
+    """
+    return "as they are" if name is None else _READINGS[name].words
+
+
+def _count(a: object, b: object) -> int:
+    """How many different keys are in both."""
+    return pc.sum(pc.is_in(pc.unique(a), value_set=pc.unique(b))).as_py() or 0
+
+
+def _read_all(keys: Any, least: float) -> dict[str | None, Any]:
+    """Keys under each reading that fits so many of them: those that it does not fit stay as they are."""
+    found: dict[str | None, Any] = {None: keys}
+    for name, reading in _READINGS.items():
+        fitting = reading.fits(keys)
+        if (pc.sum(fitting).as_py() or 0) >= least:
+            read = reading.read(keys.filter(fitting)).cast(pa.binary())
+            found[name] = pc.replace_with_mask(keys, fitting, read)
+    return found
+
+
+def _is_avro(keys: object) -> Any:
+    length = pc.subtract(pc.binary_length(keys).cast(pa.int64()), number(HEADER + 1))
+    short = pc.and_(pc.greater_equal(length, number(0)), pc.less(length, number(_AVRO_LENGTHS)))
+    lengths = pa.array([bytes([2 * length]) for length in range(_AVRO_LENGTHS)], pa.binary())
+    told = lengths.take(pc.if_else(short, length, number(0)))
+    return pc.and_(pc.and_(has_id(keys), short), pc.equal(pc.binary_slice(keys, HEADER, HEADER + 1), told))
+
+
+def _is_json(keys: object) -> Any:
+    return pc.and_(has_id(keys), has_quotes(pc.binary_slice(keys, HEADER, END)))
+
+
+def _is_upper_uuid(keys: object) -> Any:
+    return pc.and_(pc.match_substring_regex(keys, _UUID), pc.match_substring_regex(keys, "[A-F]"))
+
+
+def _has_length(length: int) -> Callable[[Any], Any]:
+    wanted = number(length)
+    return lambda keys: pc.equal(pc.binary_length(keys).cast(pa.int64()), wanted)
+
+
+def _decimal(keys: Any, code: str, type_: pa.DataType) -> Any:
+    """The decimal digits of big-endian numbers."""
+    size = type_.bit_width // 8
+    fixed = keys.cast(pa.binary(size))
+    start = fixed.offset * size
+    numbers = array.array(code)
+    numbers.frombytes(memoryview(fixed.buffers()[1])[start : start + len(fixed) * size])
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return pa.Array.from_buffers(type_, len(numbers), [None, pa.py_buffer(numbers)]).cast(pa.string())
+
+
+_READINGS = {
+    "confluent:strip-id": _Reading(has_id, without_id, "without a schema registry's five bytes"),
+    "json-unquote": _Reading(has_quotes, without_quotes, "without JSON's quotes"),
+    "avro:string": _Reading(
+        _is_avro,
+        lambda keys: pc.binary_slice(keys, HEADER + 1, END),
+        "as Avro's text without a schema registry's five bytes",
+    ),
+    "json-schema:string": _Reading(
+        _is_json,
+        lambda keys: without_quotes(without_id(keys)),
+        "without a schema registry's five bytes and JSON's quotes",
+    ),
+    "java:short": _Reading(
+        _has_length(2), functools.partial(_decimal, code="h", type_=pa.int16()), "as java:short"
+    ),
+    "java:int": _Reading(
+        _has_length(4), functools.partial(_decimal, code="i", type_=pa.int32()), "as java:int"
+    ),
+    "java:long": _Reading(
+        _has_length(8), functools.partial(_decimal, code="q", type_=pa.int64()), "as java:long"
+    ),
+    "uuid:lower": _Reading(
+        _is_upper_uuid, lambda keys: pc.ascii_lower(keys.cast(pa.string())), "as UUIDs in lower case"
+    ),
+    "uuid:bytes": _Reading(
+        _has_length(16), lambda keys: encode(keys, "java:uuid"), "as the text of UUIDs of 16 bytes"
+    ),
+}

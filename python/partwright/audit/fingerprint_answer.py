@@ -1,0 +1,320 @@
+"""What is said of a topic's records once its writers are found, or none is."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._doors import notebook
+from partwright.audit.maximum_likelihood import Pattern, shares
+from partwright.audit.writer_change import Change, Parting, parting
+from partwright.audit.writers import Writer, follows, rules
+from partwright.errors import PartwrightError
+from partwright.files.scalars import FALSE, TRUE, number
+from partwright.keys.clients import clients
+from partwright.keys.hashing import partition_for_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.audit.key_sums import Observed
+
+__all__ = ["Answers", "Fingerprint"]
+
+# The share of records that no rule explains, where there is one writer all the same.
+_UNEXPLAINED = 0.01
+_EXAMPLES = 5
+_TWO = 2
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Which client wrote a topic.
+
+    Attributes:
+        verdict: `one-writer`; `mixture` of several, or of one and what follows no rule; `n-change` and
+            `writer-change` at a point in time; `round-robin` where keys are there and partitions follow a cycle;
+            `no-rule` where keys are there and no profile puts them where they are; `no-keys`; `undecided` where
+            too few keys tell the profiles apart.
+        n: For how many partitions it was written, the latest; None where nothing tells.
+        family: The profiles that these keys cannot tell apart, in the order of `partwright.clients`.
+        shares: Of the records with a key, the share of each writer, by one profile of its family.
+        key_transform: What had to be done to the keys first; None for nothing.
+        change: When the writer or n changed.
+        explained: By profile, the records whose partition it explains and those whose partition it determines.
+        deciding_keys: How many different keys the nearest other rule puts elsewhere.
+        rows: All records.
+        null_keys: Those without a key.
+        keys: How many different keys were looked at.
+        scattered_keys: How many of them are in several partitions.
+        scattered: Some of those, with their partitions.
+        unexplained: The share of the records with a key that no writer put where they are; what agrees with a rule by
+            chance is estimated, and counted here.
+        is_sampled: Whether there were too many keys to look at all: of those that were, all records count.
+    """
+
+    verdict: str
+    n: int | None
+    family: tuple[str, ...]
+    shares: dict[str, float]
+    key_transform: str | None
+    change: Change | None
+    explained: dict[str, tuple[int, int]]
+    deciding_keys: int
+    rows: int
+    null_keys: int
+    keys: int
+    scattered_keys: int
+    scattered: tuple[tuple[bytes, tuple[int, ...]], ...]
+    unexplained: float
+    is_sampled: bool
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: see `partwright.report.notebook`."""
+        return notebook(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it; keys are hex."""
+        found = asdict(self)
+        found["change"] = None if self.change is None else self.change.to_dict()
+        found["scattered"] = [
+            {"key_hex": key.hex(), "partitions": list(partitions)} for key, partitions in self.scattered
+        ]
+        return found
+
+
+class Answers:
+    """Makes the answers about some pairs of a key and a partition.
+
+    Args:
+        seen: All that was seen.
+        pairs: Its pairs, their keys as they are or with something taken off.
+        n: How many partitions the topic has; None where nobody knows.
+        transform: What was taken off.
+    """
+
+    def __init__(self, seen: Observed, pairs: pa.Table, n: int | None, transform: str | None = None) -> None:
+        self.seen = seen
+        self.pairs = pairs
+        self.n = n
+        self.transform = transform
+        by_key = pairs.group_by("key", use_threads=False).aggregate([("partition", "count")])
+        self.keys = by_key.num_rows
+        self.scattered = by_key.filter(pc.greater(by_key["partition_count"], number(1)))["key"]
+
+    def without_writer(self, verdict: str, n: int | None) -> Fingerprint:
+        """No rule is seen."""
+        return self._made(verdict, n, unexplained=1.0 if self.pairs.num_rows else 0.0)
+
+    def undecided(self, left: Sequence[Writer]) -> Fingerprint:
+        """Some rules are left, or one is left by chance."""
+        numbers = {each.n for each in left}
+        n = numbers.pop() if len(numbers) == 1 else self.n
+        families = {each.client for each in left if self._null_keys_fit(each.client, [each])}
+        family = tuple(name for name in _names() if name in families)
+        return self._made("undecided", n, family=family, explained={} if n is None else self._explained(n))
+
+    def unexplained_pairs(self, writers: Sequence[Writer]) -> float:
+        """The share of the pairs that no writer explains, however many records each of them has."""
+        followed = functools.reduce(pc.or_, (self._followed(writer) for writer in writers))
+        some: int = pc.sum(followed).as_py()
+        return 1 - some / len(followed)
+
+    def by(self, writers: Sequence[Writer]) -> Fingerprint:
+        """Some writers are seen."""
+        found, unexplained = self._shares(writers)
+        # What is some writer's by less than a record is no writer's.
+        rows = pc.sum(self.pairs["rows"]).as_py()
+        writers = [
+            writer for writer, share in zip(writers, found, strict=True) if share * rows >= 1
+        ] or writers[:1]
+        found, unexplained = self._shares(writers)
+        families = {writer: self._family(writer, writers) for writer in writers}
+        by_name: dict[str, float] = {}
+        for writer, share in zip(writers, found, strict=True):
+            name = families[writer][0]
+            by_name[name] = by_name.get(name, 0.0) + share
+        change = self._change(writers, families)
+        verdict = "one-writer" if len(writers) == 1 and unexplained <= _UNEXPLAINED else "mixture"
+        if change is not None:
+            verdict = f"{change.kind}-change"
+        last = max(writers, key=lambda writer: writer.n)
+        return self._made(
+            verdict,
+            last.n,
+            family=families[last],
+            shares=by_name,
+            change=change,
+            explained=self._explained(last.n),
+            deciding_keys=self._deciding(last),
+            unexplained=unexplained,
+        )
+
+    def _followed(self, writer: Writer) -> Any:
+        following = follows(self.pairs, writer)
+        return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
+
+    def _shares(self, writers: Sequence[Writer]) -> tuple[list[float], float]:
+        """The share of each writer of the records that one of them puts somewhere, and that of none."""
+        found = [follows(self.pairs, writer) for writer in writers]
+        determined = functools.reduce(pc.or_, (each.is_valid() for each in found))
+        names = [f"writer {place}" for place in range(len(found))]
+        table = pa.table(
+            [*(pc.fill_null(each, FALSE) for each in found), self.pairs["rows"]], [*names, "rows"]
+        )
+        grouped = table.filter(determined).group_by(names, use_threads=False)
+        patterns = [
+            Pattern(tuple(row[name] for name in names), row["rows_sum"], row["count_all"])
+            for row in grouped.aggregate([("rows", "sum"), ([], "count_all")]).to_pylist()
+        ]
+        return shares(patterns, len(writers), max(writer.n for writer in writers))
+
+    def _alone(self, writer: Writer, writers: Sequence[Writer]) -> pa.Table:
+        """The pairs that one of several writers alone explains."""
+        alone = self._followed(writer)
+        for other in writers:
+            if other != writer:
+                alone = pc.and_not(alone, self._followed(other))
+        return self.pairs.filter(alone)
+
+    def _change(self, writers: Sequence[Writer], families: dict[Writer, tuple[str, ...]]) -> Change | None:
+        """From one writer or n to another, if each came after another."""
+        if len(writers) == 1:
+            return None
+        alone = {writer: self._alone(writer, writers) for writer in writers}
+        dated = all(each["first"].null_count < len(each) for each in alone.values())
+        if dated:
+            order = sorted(writers, key=lambda writer: _middle(alone[writer]))
+        else:
+            # n only grows; who wrote first is told by the offsets.
+            order = sorted(writers, key=lambda writer: writer.n)
+        kind = "n" if len({writer.n for writer in writers}) == len(writers) else "writer"
+        parted = [parting(alone[a], alone[b]) for a, b in pairwise(order)]
+        if None in parted and kind == "writer" and not dated and len(order) == _TWO:
+            order = order[::-1]
+            parted = [parting(alone[a], alone[b]) for a, b in pairwise(order)]
+        if None in parted and (dated or kind == "writer"):
+            return None
+        last = parted[-1] or Parting(None, None, {})
+        if kind == "n":
+            steps: tuple[int | str, ...] = tuple(writer.n for writer in order)
+        else:
+            steps = tuple(families[writer][0] for writer in order)
+        return Change(
+            kind, steps[-2], steps[-1], last.last_before, last.first_after, last.first_offsets, steps
+        )
+
+    def _family(self, writer: Writer, writers: Sequence[Writer]) -> tuple[str, ...]:
+        """The profiles that explain all that a writer explains, and put nothing elsewhere that it leaves open."""
+        own = follows(self.pairs, writer)
+        names = []
+        for name in _names():
+            other = follows(self.pairs, Writer(name, writer.n))
+            if other is None or not pc.any(other, min_count=0).as_py():
+                continue
+            elsewhere = pc.fill_null(pc.invert(other), FALSE)
+            against = pc.any(pc.and_(pc.fill_null(own, TRUE), elsewhere), min_count=0).as_py()
+            if not against and self._null_keys_fit(name, writers):
+                names.append(name)
+        return tuple(names) or (writer.client,)
+
+    def _null_keys_fit(self, client: str, writers: Sequence[Writer]) -> bool:
+        """Whether null keys are where a client that hashes them puts them, now or when the topic had another n."""
+        places = {place for each in writers if (place := _place_of_null(client, each.n)) is not None}
+        if not places or not self.seen.null_keys:
+            return True
+        right = sum(self.seen.null_keys_in[place] for place in places)
+        # Of several writers the others may have put null keys anywhere.
+        several = len({each.client for each in writers}) > 1
+        return right > 0 if several else right == self.seen.null_keys
+
+    def _null_keys(self, client: str, n: int) -> tuple[int, int]:
+        """How many null keys are where a client puts them, of how many that it puts somewhere."""
+        place = _place_of_null(client, n)
+        return (0, 0) if place is None else (self.seen.null_keys_in[place], self.seen.null_keys)
+
+    def _explained(self, n: int) -> dict[str, tuple[int, int]]:
+        explained = {}
+        for name in _names():
+            found = follows(self.pairs, Writer(name, n))
+            if found is not None:
+                right, determined = self._null_keys(name, n)
+                right += self._rows(pc.fill_null(found, FALSE))
+                explained[name] = (right, determined + self._rows(found.is_valid()))
+        return explained
+
+    def _deciding(self, writer: Writer) -> int:
+        keys = pc.unique(self.pairs["key"])
+        own = partition_for_key(keys, writer.n, writer.client)
+        found = []
+        for rule in rules():
+            try:
+                other = partition_for_key(keys, writer.n, rule)
+            except PartwrightError:
+                continue
+            if rule != writer.client:
+                found.append(pc.sum(pc.not_equal(own, other)).as_py() or 0)
+        return min(found, default=0)
+
+    def _rows(self, mask: object) -> int:
+        return pc.sum(self.pairs["rows"].filter(mask)).as_py() or 0
+
+    def _made(
+        self,
+        verdict: str,
+        n: int | None,
+        *,
+        family: tuple[str, ...] = (),
+        shares: dict[str, float] | None = None,
+        change: Change | None = None,
+        explained: dict[str, tuple[int, int]] | None = None,
+        deciding_keys: int = 0,
+        unexplained: float = 0.0,
+    ) -> Fingerprint:
+        some = self.scattered.take(pc.sort_indices(self.scattered).slice(0, _EXAMPLES))
+        return Fingerprint(
+            verdict=verdict,
+            n=n,
+            family=family,
+            shares=shares or {},
+            key_transform=self.transform,
+            change=change,
+            explained=explained or {},
+            deciding_keys=deciding_keys,
+            rows=self.seen.rows,
+            null_keys=self.seen.null_keys,
+            keys=self.keys,
+            scattered_keys=len(self.scattered),
+            scattered=tuple(self._places(key) for key in some),
+            unexplained=unexplained,
+            is_sampled=self.seen.is_sampled,
+        )
+
+    def _places(self, key: Any) -> tuple[bytes, tuple[int, ...]]:
+        places = self.pairs.filter(pc.equal(self.pairs["key"], key))["partition"]
+        return key.as_py(), tuple(sorted(places.to_pylist()))
+
+
+def _place_of_null(client: str, n: int) -> int | None:
+    place: int | None = partition_for_key(pa.array([None], pa.binary()), n, client)[0].as_py()
+    return place
+
+
+def _middle(pairs: pa.Table) -> float:
+    """The middle of some pairs' times, by their rows."""
+    times = pairs.filter(pc.is_valid(pairs["first"]))
+    weighted = pc.multiply(
+        pc.add(times["first"].cast(pa.float64()), times["last"].cast(pa.float64())), times["rows"]
+    )
+    middle: float = pc.sum(weighted).as_py() / (pc.sum(times["rows"]).as_py() or 1)
+    return middle
+
+
+def _names() -> list[str]:
+    names: list[str] = clients()["client"].to_pylist()
+    return names

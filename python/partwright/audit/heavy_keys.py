@@ -1,0 +1,143 @@
+"""The keys with the most rows, out of more keys than there is room for: Misra and Gries's summary, over tables.
+
+What is kept of a pair of a key and a partition is at most what it has, and lacks at most `missed` of it; `missed` times
+the pairs that there is room for is at most the rows seen.  Summaries of parts can be merged: Agarwal et al., Mergeable
+Summaries, 2012.
+
+>>> heavy = HeavyPairs(counters=1)
+>>> heavy.add(pa.table({"partition": [4, 8, 8], "key": [b"a", b"b", b"c"], "rows": [90, 6, 4]}))
+>>> heavy.table()["rows"].to_pylist(), heavy.missed
+([84], 6)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.files.scalars import number
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["HeavyKey", "HeavyPairs", "bytes_of_keys", "most_rows"]
+
+_COUNTERS = 1 << 16
+_MOST_BYTES = 32 << 20
+# Parts are merged once they have as many pairs.
+_PENDING = 1 << 20
+
+_PAIR = ["partition", "key"]
+_PAIRS = pa.schema([("partition", pa.int64()), ("key", pa.binary()), ("rows", pa.int64())])
+
+
+class HeavyKey(NamedTuple):
+    """A key with many rows.
+
+    Attributes:
+        key: Its bytes.
+        rows: How many rows it has, at least.
+        at_most: How many it has, at most; the same where they were counted.
+        partition: The one that has most of them, of several the first; None where they are in none.
+    """
+
+    key: bytes
+    rows: int
+    at_most: int
+    partition: int | None
+
+
+class HeavyPairs:
+    """The heaviest pairs of a key and a partition.
+
+    Args:
+        counters: How many are kept at most.
+    """
+
+    def __init__(self, counters: int = _COUNTERS) -> None:
+        self._missed = 0
+        self._counters = counters
+        self._tables = [_PAIRS.empty_table()]
+        self._pending = 0
+
+    @property
+    def missed(self) -> int:
+        """How many rows of a pair are left out at most, of one that is not kept all of them."""
+        self.table()
+        return self._missed
+
+    def add(self, pairs: pa.Table) -> None:
+        """Take some rows, counted: a row for each pair, with the columns partition, key and rows."""
+        # What is light in this part alone goes first, so that little is merged.
+        part = self._lightened(pairs.select(_PAIRS.names).cast(_PAIRS))
+        self._tables.append(part)
+        self._pending += part.num_rows
+        if self._pending > _PENDING:
+            self.table()
+
+    def merge(self, other: Self) -> None:
+        """Take what another summary has of other rows."""
+        self._missed += other.missed
+        self.add(other.table())
+
+    def table(self) -> pa.Table:
+        """The pairs that are kept, with the rows that each has at least."""
+        if len(self._tables) > 1:
+            grouped = pa.concat_tables(self._tables).group_by(_PAIR, use_threads=False)
+            whole = grouped.aggregate([("rows", "sum")]).rename_columns(_PAIRS.names).cast(_PAIRS)
+            self._tables, self._pending = [self._lightened(whole)], 0
+        return self._tables[0]
+
+    def _lightened(self, pairs: pa.Table) -> pa.Table:
+        while pairs.num_rows > (room := self._room(pairs)):
+            # The first one that has no room; as much is taken off of each that has.
+            order = pc.select_k_unstable(pairs, k=room + 1, sort_keys=[("rows", "descending")])
+            light = pairs["rows"][order[-1].as_py()]
+            self._missed += light.as_py()
+            rows = pc.subtract(pairs["rows"], light)
+            pairs = pairs.set_column(_PAIRS.get_field_index("rows"), "rows", rows)
+            pairs = pairs.filter(pc.greater(pairs["rows"], number(0)))
+        return pairs
+
+    def _room(self, pairs: pa.Table) -> int:
+        """How many of some pairs are kept: fewer where their keys have many bytes."""
+        return (
+            self._counters
+            if bytes_of_keys(pairs) <= _MOST_BYTES
+            else min(self._counters, pairs.num_rows // 2)
+        )
+
+
+def bytes_of_keys(table: pa.Table) -> int:
+    """How many bytes the column `key` of a table has."""
+    return pc.sum(pc.binary_length(table["key"])).as_py() or 0
+
+
+def most_rows(pairs: pa.Table, count: int, missed: int = 0) -> list[HeavyKey]:
+    """Of pairs of a key and a partition the keys with the most rows.
+
+    Args:
+        pairs: With the columns partition, key and rows.
+        count: How many keys are given.
+        missed: How many rows a key may have beyond those.
+    """
+    rows = pairs.group_by("key", use_threads=False).aggregate([("rows", "sum")])
+    # The heaviest alone are sorted by their bytes too.
+    places = pc.select_k_unstable(rows, k=count, sort_keys=[("rows_sum", "descending")])
+    least = rows["rows_sum"][places[-1].as_py()] if len(places) else number(0)
+    heavy = rows.filter(pc.greater_equal(rows["rows_sum"], least)).sort_by(
+        [("rows_sum", "descending"), ("key", "ascending")]
+    )
+    heavy = heavy.slice(0, count)
+    of_them = pairs.filter(pc.is_in(pairs["key"], heavy["key"].combine_chunks()))
+    # Of as many rows the first partition, whatever the order of the pairs.
+    placed = of_them.filter(pc.is_valid(of_them["partition"])).sort_by(
+        [("rows", "ascending"), ("partition", "descending")]
+    )
+    at = dict(zip(placed["key"].to_pylist(), placed["partition"].to_pylist(), strict=True))
+    return [
+        HeavyKey(key, sum_, sum_ + missed, at.get(key))
+        for key, sum_ in zip(heavy["key"].to_pylist(), heavy["rows_sum"].to_pylist(), strict=True)
+    ]

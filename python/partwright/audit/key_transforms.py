@@ -1,0 +1,60 @@
+"""What a writer may have put around a key before it was serialized: taken off, a rule may be seen again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["END", "HEADER", "TRANSFORMS", "has_id", "has_quotes", "without_id", "without_quotes"]
+
+# A schema's id has four bytes, and a zero comes before it.
+HEADER = 5
+# Where a slice ends that takes all: without an end, Arrow multiplies the largest number there is by the rows.
+END = 2**31 - 1
+
+
+def has_id(keys: object) -> Any:
+    """Which keys may have the five bytes that a schema registry's serializer puts before them."""
+    return pc.and_(pc.starts_with(keys, b"\x00"), pc.greater_equal(pc.binary_length(keys), HEADER))
+
+
+def has_quotes(keys: object) -> Any:
+    """Which keys are in the quotes of JSON's text."""
+    quoted = pc.and_(pc.starts_with(keys, b'"'), pc.ends_with(keys, b'"'))
+    return pc.and_(quoted, pc.greater(pc.binary_length(keys), 1))
+
+
+def without_id(keys: Any) -> pa.Array | None:
+    r"""Keys without the five bytes that a schema registry's serializer puts before them; None where one has none.
+
+    Examples:
+        >>> without_id(pa.array([b"\x00\x00\x00\x00\x07a"])).to_pylist()
+        [b'a']
+        >>> without_id(pa.array([b"a"])) is None
+        True
+    """
+    return pc.binary_slice(keys.cast(pa.binary()), HEADER, END) if pc.all(has_id(keys)).as_py() else None
+
+
+def without_quotes(keys: Any) -> pa.Array | None:
+    """Keys without the quotes of JSON's text; None where one has none.
+
+    Examples:
+        >>> without_quotes(pa.array([b'"a"'])).to_pylist()
+        [b'a']
+        >>> without_quotes(pa.array([b'"a"', b'"'])) is None
+        True
+    """
+    return pc.binary_slice(keys.cast(pa.binary()), 1, -1) if pc.all(has_quotes(keys)).as_py() else None
+
+
+# In the order in which they are tried, after the key as it is.
+TRANSFORMS: dict[str, Callable[[Any], pa.Array | None]] = {
+    "confluent:strip-id": without_id,
+    "json-unquote": without_quotes,
+}

@@ -1,0 +1,80 @@
+"""What the largest partition would have, were the heaviest keys salted: each split into several by a number at its end.
+
+>>> heavy = {b"US": {8: 900}}
+>>> [(each.ways, round(each.largest_share, 3)) for each in salted(heavy, {8: 905, 4: 50, 2: 45}, 1000, 12)]
+[(2, 0.5), (4, 0.45), (8, 0.269), (16, 0.213)]
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+from partwright.keys.hashing import partition_for_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Salted", "salted"]
+
+_WAYS = (2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Salted:
+    """The heaviest keys, split.
+
+    Attributes:
+        ways: Into how many keys each is split: `US-0`, `US-1` and so on.
+        keys: How many keys are split.
+        largest_share: The largest partition's share of the rows then, 0 to 1.
+    """
+
+    ways: int
+    keys: int
+    largest_share: float
+
+
+def salted(
+    heavy: Mapping[bytes, Mapping[int, int]],
+    rows_in: Mapping[int, int],
+    rows: int,
+    n: int,
+    client: str = "java",
+) -> list[Salted]:
+    """The largest share for several numbers of ways; empty where no key has more rows than an even partition, or one.
+
+    Args:
+        heavy: Of each of the heaviest keys its rows by partition: where another client writes, it may be in several.
+        rows_in: Rows by partition.
+        rows: All rows that are in a partition.
+        n: How many partitions there are.
+        client: The client profile that places the keys.
+    """
+    split = {
+        key: places for key, places in heavy.items() if (its := sum(places.values())) > 1 and its * n > rows
+    }
+    if not split or n == 1:
+        return []
+    found = []
+    for ways in _WAYS:
+        # A salt that the client fails at is none that can be taken.
+        with suppress(PartwrightError):
+            found.append(Salted(ways, len(split), _largest(split, rows_in, n, client, ways) / rows))
+    return found
+
+
+def _largest(
+    split: Mapping[bytes, Mapping[int, int]], rows_in: Mapping[int, int], n: int, client: str, ways: int
+) -> float:
+    after = Counter(rows_in)
+    for key, places in split.items():
+        after.subtract(places)
+        salts = [key + b"-%d" % salt for salt in range(ways)]
+        whole, more = divmod(sum(places.values()), ways)
+        for salt, partition in enumerate(partition_for_key(salts, n, client).to_pylist()):
+            after[partition] += whole + (salt < more)
+    return max(after.values())

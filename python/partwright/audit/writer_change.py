@@ -1,0 +1,124 @@
+"""When one writer followed another: the time, or the offsets, that part their records best."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.files.scalars import number
+
+__all__ = ["Change", "Parting", "parting"]
+
+# Of the records that one of two writers alone explains, so many may be on the other's side, as of a rolling deployment.
+_OVERLAP = 0.02
+
+
+@dataclass(frozen=True)
+class Change:
+    """When a topic's writer or its number of partitions changed.
+
+    Attributes:
+        kind: `n` or `writer`.
+        before: The number of partitions, or the writer's profile, before.
+        after: The same after; of several changes this is the last.
+        last_timestamp_before: That of the last record which only the former explains; None without timestamps.
+        first_timestamp_after: That of the first record which only the latter explains; None without timestamps.
+        first_offset_after: By partition, the offset of the first record which only the latter explains; empty
+            without offsets.
+        steps: All numbers of partitions, or writers, one after the other.
+    """
+
+    kind: str
+    before: int | str
+    after: int | str
+    last_timestamp_before: int | None
+    first_timestamp_after: int | None
+    first_offset_after: dict[int, int]
+    steps: tuple[int | str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        names = {"before": "from", "after": "to"}
+        return {names.get(name, name): value for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Between the records of two writers.
+
+    Attributes:
+        last_before: The time of the last record of the former; None without times.
+        first_after: That of the first of the latter.
+        first_offsets: By partition, the first offset of the latter.
+    """
+
+    last_before: int | None
+    first_after: int | None
+    first_offsets: dict[int, int]
+
+
+def parting(former: pa.Table, latter: pa.Table) -> Parting | None:
+    """Where the records of two writers part; None where those of the latter do not come after.
+
+    A few records on the wrong side are left out of account.
+
+    Args:
+        former: The pairs of a key and a partition that the one alone explains.
+        latter: Those that the other alone explains.
+    """
+    if former["last"].null_count < len(former) and latter["first"].null_count < len(latter):
+        return _by_time(former, latter)
+    return _by_offset(former, latter)
+
+
+def _by_time(former: pa.Table, latter: pa.Table) -> Parting | None:
+    # Of each pair its first and its last record stand for half of its rows each.
+    points = pa.concat_tables(
+        pa.table({"time": pairs[name], "rows": pairs["rows"], "side": pa.repeat(side, len(pairs))})
+        for side, pairs in enumerate((former, latter))
+        for name in ("first", "last")
+    )
+    points = points.filter(pc.is_valid(points["time"])).sort_by(
+        [("time", "ascending"), ("side", "ascending")]
+    )
+    of_latter = pc.multiply(points["rows"], points["side"])
+    of_former = pc.subtract(points["rows"], of_latter)
+    # If the change is after a point: the latter's up to there are wrong, and the former's from there on.
+    wrong = pc.add(pc.cumulative_sum(of_latter), pc.subtract(pc.sum(of_former), pc.cumulative_sum(of_former)))
+    least = pc.min(wrong).as_py()
+    if least > _OVERLAP * min(pc.sum(of_former).as_py(), pc.sum(of_latter).as_py()):
+        return None
+    change = points["time"][pc.index(wrong, least).as_py()]
+    before = points.filter(
+        pc.and_(pc.equal(points["side"], number(0)), pc.less_equal(points["time"], change))
+    )
+    after = points.filter(
+        pc.and_(pc.equal(points["side"], number(1)), pc.greater_equal(points["time"], change))
+    )
+    return Parting(
+        pc.max(before["time"]).as_py(),
+        pc.min(after["time"]).as_py(),
+        _first_offsets(latter.filter(pc.greater_equal(latter["first"], change))),
+    )
+
+
+def _by_offset(former: pa.Table, latter: pa.Table) -> Parting | None:
+    last = former.group_by("partition", use_threads=False).aggregate([("last_offset", "max")])
+    ends = dict(zip(last["partition"].to_pylist(), last["last_offset_max"].to_pylist(), strict=True))
+    starts = _first_offsets(latter)
+    both = [each for each in starts if ends.get(each) is not None]
+    if not both or any(ends[each] >= starts[each] for each in both):
+        return None
+    return Parting(None, None, starts)
+
+
+def _first_offsets(pairs: pa.Table) -> dict[int, int]:
+    first = pairs.group_by("partition", use_threads=False).aggregate([("first_offset", "min")])
+    return {
+        row["partition"]: row["first_offset_min"]
+        for row in sorted(first.to_pylist(), key=lambda row: row["partition"])
+        if row["first_offset_min"] is not None
+    }

@@ -1,0 +1,219 @@
+"""`partwright assign`: who of a consumer group reads what."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from partwright._check import refuse_many
+from partwright.cli.input.completion import assignor_names
+from partwright.cli.input.group_sources import is_real, real_group
+from partwright.cli.input.json import lines, named, read_json
+from partwright.cli.input.options import is_topic, report_option, save_report
+from partwright.errors import PartwrightError
+
+__all__ = ["command"]
+
+_FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "members")
+
+
+@click.command("assign")
+@click.argument("file")
+@click.option(
+    "--assignor",
+    metavar="A",
+    shell_complete=assignor_names,
+    help="The assignor, in place of the one that the group names; mine.MyAssignor is a class of yours.",
+)
+@click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
+@click.option("--compare", "is_compared", is_flag=True, help="Today's assignors side by side, in figures.")
+@click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
+@click.option(
+    "--topics",
+    metavar="T=N,...",
+    help="FILE is what kafka-consumer-groups.sh prints of members, and these are the topics' partitions.",
+)
+@click.option(
+    "--group", "group_id", metavar="G", help="FILE is kafka://host:port, and this is a group there."
+)
+@report_option
+def command(
+    file: str,
+    assignor: str | None,
+    jsonl: bool,
+    is_compared: bool,
+    as_json: bool,
+    topics: str | None,
+    group_id: str | None,
+    report: Path | None,
+) -> None:
+    """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
+
+    FILE is a group in JSON, or - for stdin: {"assignor", "topics": {name: partitions}, "members": [{"id", "topics"}]}.
+    A member may have "owned", "generation", "instance_id" and "rack", the group "racks" of the replicas;
+    docs/assign.md says what each is. The assignors are range, roundrobin, sticky and cooperative-sticky; the broker's
+    own, server-uniform, server-range and server-simple, which look at the group's "topic_ids" too; of older versions
+    sticky@2.8, cooperative-sticky@2.8, sticky@2.3, and by consumer thread, of which a member has as many as its
+    "streams" (a number, or numbers by topic), old-range and old-roundrobin, which takes a "partition_order" of the
+    group; or a Python class of your own, whose module is looked for where you are, too. Kafka's class names do as well.
+
+    The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
+    Kafka's own list; those of the broker's are sorted, and "topic_ids" are said.
+
+    A real group comes from a live Kafka, kafka://host:port with --group, or from the text that
+    kafka-consumer-groups.sh --describe --group G --members --verbose prints, with --topics. What its members read is
+    what they own.
+
+    --compare prints what the assignors of today's groups, the client's four and the broker's two, would make of the
+    group instead: how many partitions members have, how uneven one topic is among them, what moves of that which they
+    own, what nobody reads until the next rebalance, what is read in its rack, and how long it took; with --assignor
+    your own in one more line.
+
+    \b
+    Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
+
+    \b
+    Examples:
+      partwright assign group.json
+      partwright assign group.json --assignor cooperative-sticky
+      partwright assign group.json --compare
+      cat groups.jsonl | partwright assign - --jsonl
+      partwright assign kafka://127.0.0.1:9092 --group billing --compare
+      partwright assign members.txt --topics orders=12,users=7 --compare
+    """
+    is_own = assignor is not None and _is_own(assignor)
+    if is_own:
+        # A module lies beside what is worked on, as for `python -m`.
+        sys.path.insert(0, str(Path.cwd()))
+    is_one = is_real(file, topics, group_id)
+    if report is not None and jsonl:
+        raise PartwrightError("--report is of one group: leave out --jsonl")
+    _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared, as_json)
+
+    if not jsonl:
+        text = "" if is_topic(file) else "".join(lines(file))
+        if is_one:
+            text = real_group(file, text, topics, group_id)
+        if is_compared:
+            _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
+        else:
+            click.echo(_answer(text, assignor, named(file), report))
+    else:
+        for number, line in enumerate(lines(file), 1):
+            if line.strip():
+                click.echo(_answer(line, assignor, f"{named(file)}, line {number}"))
+
+
+def _refuse_misuse(
+    own: str | None, assignor: str | None, jsonl: bool, is_one: bool, is_compared: bool, as_json: bool
+) -> None:
+    if is_compared and (jsonl or assignor != own):
+        other = "--jsonl" if jsonl else f"--assignor {assignor}"
+        raise PartwrightError(f"--compare asks today's assignors about one group: leave out {other}")
+    if as_json and not is_compared:
+        raise PartwrightError("an assignment is JSON already: --json is for --compare")
+    if is_one and jsonl:
+        raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
+
+
+def _answer(text: str, assignor: str | None, where: str, report: Path | None = None) -> str:
+    from partwright.assignors.assign import assign
+
+    try:
+        group = _group(text, assignor)
+        found = assign(
+            group["topics"],
+            group["members"],
+            group["assignor"],
+            racks=group.get("racks"),
+            topic_ids=group.get("topic_ids"),
+            partition_order=group.get("partition_order"),
+        )
+    except PartwrightError as error:
+        raise error.within(where) from None
+    save_report(report, found, where, assignor=group["assignor"])
+    ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
+    return json.dumps({"assignment": found.to_dict(), **ids})
+
+
+def _is_own(assignor: str) -> bool:
+    from partwright.assignors.names import is_own
+
+    return is_own(assignor)
+
+
+def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_json: bool) -> None:
+    from partwright.assignors.compare import compare
+
+    try:
+        # Whichever the group names.
+        group = _group(text, "range")
+        _refuse_order(group)
+        found = compare(
+            group["topics"],
+            group["members"],
+            racks=group.get("racks"),
+            topic_ids=group.get("topic_ids"),
+            clock=time.perf_counter,
+            own=own,
+        )
+    except PartwrightError as error:
+        raise error.within(where) from None
+    save_report(report, found, where, topics=group["topics"], members=group["members"])
+    if as_json:
+        click.echo(json.dumps([each.to_dict() for each in found]))
+        return
+    from partwright.cli.tables.assign import print_comparison
+
+    print_comparison(found, group["topics"], group["members"])
+
+
+def _refuse_order(group: dict[str, Any]) -> None:
+    if group.get("partition_order") is not None:
+        raise PartwrightError("partition_order is for old-roundrobin alone: leave it out with --compare")
+
+
+def _group(text: str, assignor: str | None) -> dict[str, Any]:
+    group = read_json(text)
+    if not isinstance(group, dict):
+        raise PartwrightError("a group is an object with assignor, topics and members")
+    for field in group:
+        if field not in _FIELDS:
+            known = f"{', '.join(_FIELDS[:-1])} and {_FIELDS[-1]}"
+            raise PartwrightError(f"a group has no field {field!r}: there are {known}")
+    _choose(group, assignor)
+    for field in ("assignor", "topics", "members"):
+        if field not in group:
+            also = " (or give --assignor)" if field == "assignor" else ""
+            raise PartwrightError(f"the group has no {field}: name it{also}")
+    if isinstance(group["members"], dict):
+        raise PartwrightError('members is a list of objects with "id" and "topics", not an object')
+    _refuse_many(group)
+    return group
+
+
+def _refuse_many(group: dict[str, Any]) -> None:
+    """Each partition that somebody subscribes to is printed; what is no group is left for the group's own checks."""
+    members = group["members"] if isinstance(group["members"], list) else []
+    lists = [member.get("topics") for member in members if isinstance(member, dict)]
+    read = {
+        topic for topics in lists if isinstance(topics, list) for topic in topics if isinstance(topic, str)
+    }
+    topics = group["topics"] if isinstance(group["topics"], dict) else {}
+    refuse_many(
+        sum(count for topic, count in topics.items() if topic in read and isinstance(count, int)), "assign"
+    )
+
+
+def _choose(group: dict[str, Any], assignor: str | None) -> None:
+    if assignor is not None:
+        group["assignor"] = assignor
+    elif isinstance(group.get("assignor"), str) and _is_own(group["assignor"]):
+        raise PartwrightError(
+            f"the group names {group['assignor']!r}, and no file may say which code is run: give it as --assignor"
+        )

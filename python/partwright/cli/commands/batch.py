@@ -1,0 +1,354 @@
+"""`partwright batch`: the batches and requests that a producer makes of given records."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from partwright.cli.input.completion import client_names, strategy_names
+from partwright.cli.input.json import named, print_answers
+from partwright.cli.input.latency import LATENCY, read_latency
+from partwright.cli.input.options import (
+    column_name,
+    json_option,
+    key_type_option,
+    key_values,
+    report_option,
+    save_report,
+)
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from partwright.batching import Simulation
+    from partwright.cluster import Cluster
+
+
+__all__ = ["command"]
+
+# A broker's id of more of them is none.
+_MOST_DIGITS = 9
+_COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
+
+
+@click.command("batch")
+@click.argument("file")
+@click.option("--jsonl", is_flag=True, help="FILE has a scenario a line; the answers are a line each.")
+@click.option(
+    "-n",
+    "--partitions",
+    type=int,
+    metavar="N",
+    help="FILE has records, which go to a topic of so many partitions.",
+)
+@click.option("--time", callback=column_name, metavar="COL", help="The column of the records' times.")
+@click.option("--value", callback=column_name, metavar="COL", help="That of their values.")
+@click.option(
+    "--size", callback=column_name, metavar="COL", help="That of the values' sizes in bytes, in their place."
+)
+@click.option(
+    "--key", callback=column_name, metavar="COL", help="That of their keys (default: they have none)."
+)
+@key_type_option
+@click.option(
+    "--partition",
+    callback=column_name,
+    metavar="COL",
+    help="That of the partitions that records name themselves.",
+)
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=strategy_names,
+    help="The strategy: sticky, sticky@2.4, round-robin, round-robin@2.8 and so on; may be repeated (default: sticky).",
+)
+@click.option("--compare", is_flag=True, help=f"Compare {', '.join(_COMPARED)}.")
+@click.option(
+    "--tune", is_flag=True, help="Try pairs of batch.size and linger.ms, and recommend one for these records."
+)
+@click.option(
+    "--at-most-ms",
+    type=click.IntRange(min=0),
+    metavar="MS",
+    help="For --tune: what the p99 delay may be (default: twice that of the settings as they are).",
+)
+@click.option(
+    "--plot",
+    metavar="FILE",
+    help="For --tune: draw requests and delays of all settings into a .svg, .png or .pdf file.",
+)
+@click.option(
+    "--client",
+    default="java",
+    show_default=True,
+    metavar="C",
+    shell_complete=client_names,
+    help="The client whose rule places keys.",
+)
+@click.option(
+    "--producer-property",
+    "properties",
+    multiple=True,
+    metavar="K=V",
+    help="A setting of the producer, batch.size=32768 say; may be repeated.",
+)
+@click.option(
+    "--brokers",
+    type=click.IntRange(min=1, max=10_000),
+    default=1,
+    show_default=True,
+    metavar="B",
+    help="How many brokers there are; partition i is led by broker i mod B.",
+)
+@click.option(
+    "--latency-ms",
+    type=LATENCY,
+    default=1,
+    show_default=True,
+    metavar="MS",
+    help="How long a broker takes for a request: 5, or as drawn from 1..9 (even) or p50=2,p99=40 (log-normal).",
+)
+@click.option(
+    "--slow",
+    multiple=True,
+    metavar="ID=MS",
+    help="A broker that takes another time, 0=20 or 0=p50=2,p99=40 say; may be repeated.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="What the strategies' draws begin with.")
+@json_option
+@report_option
+def command(
+    file: str,
+    jsonl: bool,
+    partitions: int | None,
+    time: str | None,
+    value: str | None,
+    size: str | None,
+    key: str | None,
+    key_type: str | None,
+    partition: str | None,
+    strategies: tuple[str, ...],
+    compare: bool,
+    tune: bool,
+    at_most_ms: int | None,
+    plot: str | None,
+    client: str,
+    properties: tuple[str, ...],
+    brokers: int,
+    latency_ms: int | dict[str, int],
+    slow: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+    report: Path | None,
+) -> None:
+    """Simulate a producer's batches: records with their times in, batches and requests out.
+
+    With -n, FILE is a csv, JSON lines, Parquet or Arrow file of records, or - for JSON lines on stdin, and what is
+    printed is a summary for each strategy: batches, requests, how full batches are, how long records take to be
+    acknowledged, and where their bytes go.
+
+    Without -n, FILE is a scenario in JSON, or - for stdin: {"strategy", "config": {Kafka's keys}, "sender", "brokers":
+    [{"id", "rack", "latency_ms", "away": [[from, to]]}], "partitions": [{"id", "leader"}], "flush_ms",
+    "failed_requests", "draws" or "seed", "records"}. A record is a list of its time in milliseconds, its key in hex,
+    its own partition, the size of its value, and a list of those of its headers; null where there is none.
+    The answer is {"placed": the partition and batch of each record, "batches", "requests"}.
+
+    Both are exact to Kafka's RecordAccumulator and Sender without compression: of 4.4 for sticky, of 2.8 for
+    sticky@2.4, uniform-sticky@2.4 and round-robin@2.8. No clock is read: an instant is what the records, the latencies
+    and the timers say.
+
+    \b
+    Exit code: 0 answered, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright batch scenario.json
+      cat scenarios.jsonl | partwright batch - --jsonl
+      partwright batch orders.csv -n 12 --time ts --value body --compare
+      partwright batch orders.parquet -n 12 --time ts --size bytes --brokers 3 --slow 0=p50=2,p99=200
+      partwright batch orders.csv -n 12 --time ts --value body --tune --at-most-ms 50 --plot tuning.svg
+    """
+    names = {"time": time, "key": key, "partition": partition, "value": value, "size": size}
+    if partitions is None:
+        _refuse_options(names, strategies, properties, slow, plot, compare=compare, tune=tune)
+        from partwright.batching import replay
+
+        if report is not None and jsonl:
+            raise PartwrightError("--report is of one scenario: leave out --jsonl")
+
+        def answered(scenario: Any) -> Any:
+            answer = replay(scenario)
+            save_report(report, answer, named(file), scenario=scenario)
+            return answer
+
+        print_answers(file, answered, jsonl=jsonl)
+        return
+    for refused, sentence in [
+        (jsonl, "--jsonl is for scenarios, and -n for a file of records: say one of them"),
+        (strategies and compare, "--compare names its strategies itself: leave --strategy out"),
+        (at_most_ms is not None and not tune, "--at-most-ms is for --tune: say both"),
+        (plot is not None and not tune, "--plot is for --tune: say both"),
+        (time is None, "a simulation goes by the times of the records: name their column with --time"),
+        (
+            (value is None) == (size is None),
+            "a simulation counts bytes: name the column of values with --value, or that of their sizes with --size",
+        ),
+    ]:
+        if refused:
+            raise PartwrightError(sentence)
+    given = _Records(file, names, key_type, partitions)
+    options = {
+        "brokers": _latencies(slow),
+        "configs": key_values("--producer-property", properties),
+        "latency_ms": latency_ms,
+        "seed": seed,
+        "client": client,
+    }
+    chosen = list(_COMPARED if compare else strategies or ("sticky",))
+    if tune:
+        _tune(given, brokers, chosen, at_most_ms, plot, report, options, as_json=as_json)
+    else:
+        _compare(given, brokers, chosen, report, options, as_json=as_json)
+
+
+class _Records(NamedTuple):
+    """A file of records, and the topic that they are for."""
+
+    file: str
+    names: dict[str, str | None]
+    key_type: str | None
+    partitions: int
+
+    @contextmanager
+    def read(self) -> Iterator[Any]:
+        """Them as an Arrow stream."""
+        from partwright.batching.files import reader
+        from partwright.cli.reading_progress import reading
+
+        with reading(self.file) as read:
+            yield reader(self.file, self.names, self.key_type, read)
+
+
+def _compare(
+    given: _Records,
+    brokers: int,
+    strategies: list[str],
+    report: Path | None,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from partwright import batching
+    from partwright.batching.files import led_in_turn
+    from partwright.cli.tables.batch import print_report
+
+    cluster = led_in_turn(given.partitions, brokers)
+    with given.read() as records:
+        found = batching.compare(records, cluster, strategies, **options).to_pylist()
+    save_report(
+        report, found, named(given.file), simulation=_simulated(given, report, cluster, found, options)
+    )
+    if as_json:
+        click.echo(json.dumps({"strategies": found}))
+    else:
+        print_report(found, named(given.file), given.partitions)
+
+
+# Who was where when is kept in memory, which a summary is not: of more records than this there is the summary alone.
+_MOST_RECORDS = 1_000_000
+
+
+def _simulated(
+    given: _Records,
+    report: Path | None,
+    cluster: Cluster,
+    found: list[dict[str, Any]],
+    options: dict[str, Any],
+) -> Simulation | None:
+    """The first strategy once more, with each of its batches; None where nobody asked, or it cannot be had."""
+    # What stdin had is gone.
+    if report is None or given.file == "-" or found[0]["records"] > _MOST_RECORDS:
+        return None
+    from partwright import batching
+
+    with given.read() as records:
+        return batching.simulate(records, cluster, found[0]["strategy"], **options)
+
+
+def _tune(
+    given: _Records,
+    brokers: int,
+    strategies: list[str],
+    at_most_ms: int | None,
+    plot: str | None,
+    report: Path | None,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from partwright import batching
+    from partwright.batching.files import led_in_turn
+    from partwright.cli.tables.batch import print_tuning
+    from partwright.report.picture import check
+
+    cluster = led_in_turn(given.partitions, brokers)
+    if plot is not None:
+        # Before all settings are tried.
+        check(plot)
+    with given.read() as records:
+        found = batching.tune(records, cluster, strategies, at_most_ms=at_most_ms, **options)
+    if plot is not None:
+        found.plot(plot)
+    save_report(report, found, named(given.file))
+    if as_json:
+        answer = {"recommended": found.recommended, "reason": found.reason, "default": found.default}
+        click.echo(json.dumps({**answer, "settings": found.settings.to_pylist()}))
+    else:
+        print_tuning(found, named(given.file), given.partitions)
+
+
+def _latencies(slow: tuple[str, ...]) -> dict[int, dict[str, Any]]:
+    found = {}
+    for broker, text in key_values("--slow", slow).items():
+        latency = read_latency(text)
+        if latency is None or not (broker.isdecimal() and len(broker) <= _MOST_DIGITS):
+            raise PartwrightError(
+                "--slow takes the id of a broker and its milliseconds, 0=20, 0=1..9 or 0=p50=2,p99=40 say, not "
+                f"{f'{broker}={text}'!r}"
+            )
+        found[int(broker)] = {"latency_ms": latency}
+    return found
+
+
+def _refuse_options(
+    names: dict[str, str | None],
+    strategies: tuple[str, ...],
+    properties: tuple[str, ...],
+    slow: tuple[str, ...],
+    plot: str | None,
+    *,
+    compare: bool,
+    tune: bool,
+) -> None:
+    """What is for a file of records is no part of a scenario."""
+    given: dict[str, object] = {f"--{what}": name for what, name in names.items()}
+    given |= {
+        "--strategy": strategies,
+        "--producer-property": properties,
+        "--slow": slow,
+        "--plot": plot,
+        "--compare": compare,
+        "--tune": tune,
+    }
+    for option, value in given.items():
+        if value:
+            raise PartwrightError(
+                f"{option} is for a file of records: say how many partitions their topic has, with -n"
+            )

@@ -1,0 +1,195 @@
+"""`partwright check`: is every record of a file or a topic where its client puts it?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partwright.cli.input.completion import client_names
+from partwright.cli.input.options import (
+    column_name,
+    is_topic,
+    json_option,
+    key_type_option,
+    named_topic,
+    report_option,
+    save_report,
+    share,
+    topic_key_type,
+)
+from partwright.cli.reading_progress import reading
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from partwright.audit.check import Check
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@click.argument("file")
+@click.option(
+    "--key",
+    callback=column_name,
+    metavar="COL",
+    help="The column whose value is the record's key; a topic's records have their own.",
+)
+@click.option(
+    "-n",
+    "--partitions",
+    type=int,
+    metavar="N",
+    help="How many partitions the topic has (default: as many as kafka://host:port/topic has).",
+)
+@click.option(
+    "--partition",
+    callback=column_name,
+    metavar="COL",
+    help="The column that says where each record is; a topic's records are where they are.",
+)
+@click.option(
+    "--client",
+    default="java",
+    show_default=True,
+    metavar="C",
+    shell_complete=client_names,
+    help="The client whose partitions are right; `partwright which x -n 1` names all.",
+)
+@key_type_option
+@click.option(
+    "--max-share",
+    callback=share,
+    metavar="P",
+    help="The share of the rows that a partition may have at most: 5% or 0.05.",
+)
+@click.option(
+    "--min-used",
+    callback=share,
+    metavar="P",
+    help="The share of the partitions that must have rows at least: 90% or 0.9.",
+)
+@click.option(
+    "--show",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many of the records that are not where they belong are shown.",
+)
+@json_option
+@report_option
+def command(
+    file: str,
+    key: str | None,
+    partitions: int | None,
+    partition: str | None,
+    client: str,
+    key_type: str | None,
+    max_share: float | None,
+    min_used: float | None,
+    show: int,
+    as_json: bool,
+    report: Path | None,
+) -> int:
+    """Check that each record is in the partition that a client's producer gives it.
+
+    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
+    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+
+    A record whose partition is null or no whole number from 0 to n-1 is misplaced. Where the client does not
+    determine the partition, as java does not for a null key, any of them is right and null is too: such a record is
+    counted as undetermined. Rows are counted from 0, a header not at all. Without --partition no place is checked: the
+    partitions' shares are shown as the client would make them.
+
+    --max-share and --min-used are a contract on the shares: where it does not hold, the exit code is 1, too.
+
+    \b
+    Exit code: 0 all is where it belongs and the contract holds, 1 it is not,
+    2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright check placed.csv --key customer -n 12 --partition partition
+      partwright check kafka://127.0.0.1:9092/orders --client librdkafka
+      partwright check ids.parquet --key id --key-type java:long -n 48 --json
+      partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90% --report check.html
+    """
+    options = {"show": show, "max_share": max_share, "min_used": min_used}
+    if is_topic(file):
+        found = _check_topic(file, key, partitions, partition, client, key_type, options)
+        is_checked = True
+    else:
+        found = _check_file(file, key, partitions, partition, client, key_type, options)
+        is_checked = partition is not None
+    save_report(report, found, file, is_checked=is_checked)
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+    else:
+        from partwright.cli.tables.check import print_report
+
+        print_report(found, file, is_checked=is_checked)
+    return 0 if found.ok else 1
+
+
+def _check_file(
+    file: str,
+    key: str | None,
+    partitions: int | None,
+    partition: str | None,
+    client: str,
+    key_type: str | None,
+    options: dict[str, Any],
+) -> Check:
+    # Imported here alone: --help is there at once.
+    from partwright.audit.check import Check
+    from partwright.files import Wanted, open_records, text_type
+
+    if key is None:
+        raise PartwrightError(f"say which column of {file!r} is the key, with --key", path=file)
+    if partitions is None:
+        raise PartwrightError(f"say how many partitions the topic of {file!r} has, with -n", path=file)
+    found = Check(partitions, client, key_type, **options)
+    wanted = [Wanted(key, text_type(key_type))]
+    if partition == key:
+        raise PartwrightError(
+            f"{key!r} cannot be both the key and the partition: name another column with --partition"
+        )
+    if partition is not None:
+        wanted.append(Wanted(partition, text_type("java:long"), lenient=True))
+    with open_records(file) as records, reading(file) as read:
+        for columns in records.read(wanted):
+            found.add(*columns)
+            read(found.rows, records.done)
+    return found
+
+
+def _check_topic(
+    address: str,
+    key: str | None,
+    partitions: int | None,
+    partition: str | None,
+    client: str,
+    key_type: str | None,
+    options: dict[str, Any],
+) -> Check:
+    from partwright.audit.check import Check
+    from partwright.kafka.records import TopicRecords
+
+    servers, topic = named_topic(address, {"--key": key, "--partition": partition})
+    key_type = topic_key_type(key_type)
+    if partitions is not None:
+        # What is wrong with the options is said before a broker is asked.
+        Check(partitions, client, key_type)
+    records = TopicRecords(servers, topic)
+    if partitions not in {None, records.partitions}:
+        click.echo(f"the topic has {records.partitions} partitions, -n says {partitions}", err=True)
+    found = Check(records.partitions if partitions is None else partitions, client, key_type, **options)
+    with reading(address) as read:
+        for batch in records.batches():
+            found.add(batch.keys, batch.partitions, batch.offsets)
+            read(found.rows, records.done)
+    return found

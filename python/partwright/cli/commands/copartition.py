@@ -1,0 +1,245 @@
+"""`partwright copartition`: do two topics or tables meet, and if not, why?"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.input.completion import client_names, key_type_names
+from partwright.cli.input.options import (
+    column_name,
+    is_topic,
+    json_option,
+    key_type_option,
+    named_topic,
+    topic_key_type,
+)
+from partwright.cli.reading_progress import reading
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from partwright.audit.copartition import Side
+
+__all__ = ["command"]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is said of A, or of B: then the options' names end as `suffix` does."""
+
+    key: str | None
+    partition: str | None
+    n: int | None
+    client: str | None
+    key_type: str | None
+    suffix: str = ""
+
+    @property
+    def n_option(self) -> str:
+        return f"--n{self.suffix}" if self.suffix else "-n"
+
+
+@click.command("copartition")
+@click.argument("a")
+@click.argument("b")
+@click.option("--key", callback=column_name, metavar="COL", help="The column of the records' keys.")
+@click.option("--key-b", callback=column_name, metavar="COL", help="The same of B (default: as A's).")
+@click.option(
+    "--partition",
+    callback=column_name,
+    metavar="COL",
+    help="The column that says where each record is (default: where the client would put it).",
+)
+@click.option("--partition-b", callback=column_name, metavar="COL", help="The same of B (default: as A's).")
+@click.option(
+    "-n",
+    "--partitions",
+    "n",
+    type=int,
+    metavar="N",
+    help="How many partitions there are (default with --partition: found; of a topic, as many as it has).",
+)
+@click.option("--n-b", type=int, metavar="N", help="The same of B (default: as A's).")
+@click.option(
+    "--client",
+    metavar="C",
+    shell_complete=client_names,
+    help="The client that would put the records of a file into partitions (default: java); `partwright which x -n 1` "
+    "names all.",
+)
+@click.option("--client-b", metavar="C", shell_complete=client_names, help="The same of B (default: as A's).")
+@key_type_option
+@click.option(
+    "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same of B (default: as A's)."
+)
+@json_option
+def command(
+    a: str,
+    b: str,
+    key: str | None,
+    key_b: str | None,
+    partition: str | None,
+    partition_b: str | None,
+    n: int | None,
+    n_b: int | None,
+    client: str | None,
+    client_b: str | None,
+    key_type: str | None,
+    key_type_b: str | None,
+    as_json: bool,
+) -> int:
+    """Say whether records of the same key are in the same partition of two topics or tables, and if not, why.
+
+    A and B are each csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), -
+    for JSON lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+
+    A join of Kafka Streams, or of two DataFrames laid out as their topics are, finds of each partition of A only what
+    is in the partition of the same number of B: what does not meet is lost without an error. They meet when keys are
+    the same bytes, both have as many partitions, and the same client put them there.
+
+    A file's records are where --partition says, or else where --client would put them. A topic has its own keys,
+    partitions and n: where A or B is one, these options are the other's.
+
+    \b
+    Exit code: 0 they meet, 1 they do not, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright copartition kafka://127.0.0.1:9092/orders kafka://127.0.0.1:9092/users
+      partwright copartition orders.parquet users.csv --key user --key-b id --partition partition -n 12
+      partwright copartition kafka://127.0.0.1:9092/orders users.csv --key user -n 12 --client librdkafka --json
+    """
+    from partwright.audit.copartition import meet
+
+    if a == b == "-":
+        raise PartwrightError("'-' cannot be both: stdin is read once, name a file for A or for B")
+    plain = _Options(key, partition, n, client, key_type)
+    of_a, of_b = _resolved(a, b, plain, _Options(key_b, partition_b, n_b, client_b, key_type_b, "-b"))
+    for address, options in ((a, of_a), (b, of_b)):
+        (_check_topic if is_topic(address) else _check_file)(address, options)
+    found = meet(_read(a, of_a), _read(b, of_b))
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+    else:
+        from partwright.cli.tables.copartition import print_report
+
+        print_report(found, a, b)
+    return 0 if found.ok else 1
+
+
+def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options, _Options]:
+    """What is said of each of the two, where B's options default to A's."""
+    given = {field.name: (getattr(of_a, field.name), getattr(of_b, field.name)) for field in fields(_Options)}
+    first = {name: plain for name, (plain, _) in given.items()}
+    second = {name: plain if own is None else own for name, (plain, own) in given.items()}
+    # Where B is is said once: by its own column, or by its own client.
+    if of_b.client is not None and of_b.partition is None:
+        second["partition"] = None
+    if of_b.partition is not None and of_b.client is None:
+        second["client"] = None
+    if is_topic(a) != is_topic(b):
+        # An option that the one file takes is none of the topic's.
+        if is_topic(a):
+            first.update({name: None for name, (_, own) in given.items() if own is None})
+        else:
+            second = {name: own for name, (_, own) in given.items()}
+    return _Options(**{**first, "suffix": ""}), _Options(**{**second, "suffix": "-b"})
+
+
+def _check_topic(address: str, options: _Options) -> None:
+    """What is wrong with the options is said before a broker is asked."""
+    suffix = options.suffix
+    named_topic(address, {f"--key{suffix}": options.key, f"--partition{suffix}": options.partition})
+    topic_key_type(options.key_type)
+    if options.n is not None:
+        raise PartwrightError(
+            f"{options.n_option} {options.n} is for a file: {address!r} has its own number of partitions, leave it out"
+        )
+    if options.client is not None:
+        raise PartwrightError(
+            f"--client{suffix} {options.client!r} is for a file: the records of {address!r} are where they "
+            "are, leave it out"
+        )
+
+
+def _check_file(path: str, options: _Options) -> None:
+    """What is wrong with the options is said before a file is read."""
+    from partwright.keys.hashing import partition_for_key
+
+    key, partition, suffix = options.key, options.partition, options.suffix
+    if key is None:
+        raise PartwrightError(f"say which column of {path!r} is the key, with --key{suffix}", path=path)
+    if partition is not None and options.client is not None:
+        raise PartwrightError(
+            f"--partition{suffix} says where the records of {path!r} are, and --client{suffix} where they would "
+            "be: give one of them",
+            path=path,
+        )
+    if partition == key:
+        raise PartwrightError(
+            f"{key!r} cannot be both the key and the partition: name another column with --partition{suffix}"
+        )
+    if partition is None and options.n is None:
+        raise PartwrightError(
+            f"say how many partitions {path!r} would have, with {options.n_option}", path=path
+        )
+    partition_for_key(None, 1 if options.n is None else options.n, options.client or "java", options.key_type)
+
+
+def _read(address: str, options: _Options) -> Side:
+    with reading(address) as read:
+        return (_topic if is_topic(address) else _file)(address, options, read)
+
+
+def _topic(address: str, options: _Options, read: Callable[[int, float | None], None]) -> Side:
+    from partwright.audit.columns import columns
+    from partwright.audit.copartition import Side
+    from partwright.audit.key_sums import Observed
+    from partwright.kafka.records import TopicRecords
+
+    records = TopicRecords(*named_topic(address, {}))
+    key_type, seen = topic_key_type(options.key_type), Observed()
+    for batch in records.batches():
+        seen.add(*columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows))
+        read(seen.rows, records.done)
+    return Side(seen, records.partitions)
+
+
+def _file(path: str, options: _Options, read: Callable[[int, float | None], None]) -> Side:
+    from partwright.audit.check import Placer
+    from partwright.audit.columns import columns
+    from partwright.audit.copartition import Side, add_placed
+    from partwright.audit.key_sums import Observed
+    from partwright.files import Wanted, open_records, text_type
+
+    key_type, seen = options.key_type, Observed()
+    wanted = [Wanted(str(options.key), text_type(key_type))]
+    client = None if options.partition else options.client or "java"
+    placer = None if client is None else Placer(options.n or 0, client, key_type)
+    if options.partition is not None:
+        wanted.append(Wanted(options.partition, text_type("java:long"), lenient=True))
+    with _named(path), open_records(path) as records:
+        for keys, *places in records.read(wanted):
+            if placer is None:
+                seen.add(*columns(keys, places[0], key_type=key_type, first_row=seen.rows))
+            else:
+                add_placed(seen, placer, keys)
+            read(seen.rows, records.done)
+    return Side(seen, options.n, client, key_type)
+
+
+@contextmanager
+def _named(path: str) -> Iterator[None]:
+    """What is wrong with a row says in which of the two files that is."""
+    try:
+        yield
+    except PartwrightError as error:
+        if error.path == path:
+            raise
+        raise error.within(repr(path), path=path) from error

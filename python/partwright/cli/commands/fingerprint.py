@@ -1,0 +1,169 @@
+"""`partwright fingerprint`: which client wrote this topic?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.input.options import (
+    column_name,
+    is_topic,
+    json_option,
+    key_type_option,
+    named_topic,
+    report_option,
+    save_report,
+    topic_key_type,
+)
+from partwright.cli.reading_progress import reading
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from partwright.audit import Fingerprint
+
+__all__ = ["command"]
+
+
+@click.command("fingerprint")
+@click.argument("file")
+@click.option("--key", callback=column_name, metavar="COL", help="The column of the records' keys.")
+@click.option(
+    "--partition", callback=column_name, metavar="COL", help="The column that says where each record is."
+)
+@click.option(
+    "-n",
+    "--partitions",
+    "n",
+    type=int,
+    metavar="N",
+    help="How many partitions the topic has (default: found; of a topic, as many as it has).",
+)
+@click.option(
+    "--timestamp", callback=column_name, metavar="COL", help="The column of timestamps: they date a change."
+)
+@click.option(
+    "--offset",
+    callback=column_name,
+    metavar="COL",
+    help="The column of offsets: they place a change in each partition.",
+)
+@key_type_option
+@json_option
+@report_option
+def command(
+    file: str,
+    key: str | None,
+    partition: str | None,
+    n: int | None,
+    timestamp: str | None,
+    offset: str | None,
+    key_type: str | None,
+    as_json: bool,
+    report: Path | None,
+) -> None:
+    """Say which client wrote a topic, and for how many partitions, from where its keys are.
+
+    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
+    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+
+    Timestamps are whole numbers of milliseconds, or times; in text ISO 8601 too. Keys are tried as they are, then
+    without a schema registry's five bytes, then without JSON's quotes. Some clients put every key into the same
+    partition: those are told apart by no key, and all of them are named.
+
+    \b
+    The answer is one of
+      one-writer     a client's rule explains where the records are
+      mixture        several clients' rules do, or one does in part
+      n-change       the topic got more partitions, keys are elsewhere since
+      writer-change  another client's rule explains them from some time on
+      round-robin    keys are there, and partitions are taken in turn
+      no-rule        keys are there, and no client puts them there
+      no-keys        no record has a key
+      undecided      too few keys tell the clients apart
+
+    \b
+    Exit code: 0 there is an answer, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright fingerprint kafka://127.0.0.1:9092/orders
+      partwright fingerprint dump.parquet --key user --partition partition --timestamp ts
+      partwright fingerprint dump.csv --key user --partition partition -n 12 --json
+    """
+    if is_topic(file):
+        names = {"--key": key, "--partition": partition, "--timestamp": timestamp, "--offset": offset}
+        found = _of_topic(file, names, n, key_type)
+    else:
+        found = _of_file(file, key, partition, timestamp, offset, n, key_type)
+    save_report(report, found, file)
+    if as_json:
+        click.echo(json.dumps(found.to_dict()))
+        return
+    from partwright.cli.tables.fingerprint import print_report
+
+    print_report(found, file)
+
+
+def _of_file(
+    file: str,
+    key: str | None,
+    partition: str | None,
+    timestamp: str | None,
+    offset: str | None,
+    n: int | None,
+    key_type: str | None,
+) -> Fingerprint:
+    # Imported here alone: --help is there at once.
+    from partwright.audit.columns import columns
+    from partwright.audit.fingerprint import judge
+    from partwright.audit.key_sums import Observed
+    from partwright.files import Wanted, open_records, text_type
+    from partwright.keys.hashing import partition_for_key
+
+    for option, name in (("--key", key), ("--partition", partition)):
+        if name is None:
+            raise PartwrightError(f"say which column of {file!r} it is, with {option}", path=file)
+    partition_for_key(None, 1 if n is None else n, key_type=key_type)
+    names = {"key": key, "partition": partition, "timestamps": timestamp, "offsets": offset}
+    given = {what: name for what, name in names.items() if name is not None}
+    twice = [name for name in given.values() if list(given.values()).count(name) > 1]
+    if twice:
+        raise PartwrightError(f"{twice[0]!r} cannot be two of the columns: name another one")
+    wanted = [
+        Wanted(name, text_type(key_type if what == "key" else "java:long"), lenient=what != "key")
+        for what, name in given.items()
+    ]
+    seen = Observed()
+    with open_records(file) as records, reading(file) as read:
+        for batch in records.read(wanted):
+            keys, partitions, *others = batch
+            rest = dict(zip(list(given)[2:], others, strict=True))
+            seen.add(*columns(keys, partitions, **rest, key_type=key_type, first_row=seen.rows))
+            read(seen.rows, records.done)
+    return judge(seen, n)
+
+
+def _of_topic(address: str, names: dict[str, str | None], n: int | None, key_type: str | None) -> Fingerprint:
+    from partwright.audit.columns import columns
+    from partwright.audit.fingerprint import judge
+    from partwright.audit.key_sums import Observed
+    from partwright.kafka.records import TopicRecords
+    from partwright.keys.hashing import partition_for_key
+
+    servers, topic = named_topic(address, names)
+    key_type = topic_key_type(key_type)
+    # What is wrong with the options is said before a broker is asked.
+    partition_for_key(None, 1 if n is None else n, key_type=key_type)
+    records = TopicRecords(servers, topic)
+    seen = Observed()
+    with reading(address) as read:
+        for batch in records.batches():
+            seen.add(
+                *columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows)
+            )
+            read(seen.rows, records.done)
+    return judge(seen, records.partitions if n is None else n)

@@ -1,0 +1,167 @@
+"""`partwright resize`: what moves when a topic gets another number of partitions?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.input.completion import client_names
+from partwright.cli.input.options import (
+    column_name,
+    is_topic,
+    json_option,
+    key_type_option,
+    named_topic,
+    report_option,
+    save_report,
+    topic_key_type,
+)
+from partwright.cli.reading_progress import reading
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from partwright.audit.resize import Resize
+
+__all__ = ["command"]
+
+
+@click.command("resize")
+@click.argument("file")
+@click.option("--key", callback=column_name, metavar="COL", help="The column of the records' keys.")
+@click.option(
+    "--from",
+    "from_",
+    type=int,
+    metavar="N",
+    help="How many partitions the topic has (default: as many as kafka://host:port/topic has).",
+)
+@click.option("--to", type=int, required=True, metavar="M", help="How many partitions it would have.")
+@click.option(
+    "--client",
+    default="java",
+    show_default=True,
+    metavar="C",
+    shell_complete=client_names,
+    help="The client that writes to it; `partwright which x -n 1` names all.",
+)
+@key_type_option
+@click.option(
+    "--partition",
+    callback=column_name,
+    metavar="COL",
+    help="The column that says where each record is (default: where the client puts it).",
+)
+@click.option(
+    "--offset", callback=column_name, metavar="COL", help="The column of offsets: up to where to drain."
+)
+@click.option(
+    "--size", callback=column_name, metavar="COL", help="The column that says how many bytes each record has."
+)
+@click.option(
+    "--plan", "with_plan", is_flag=True, help="Print the steps, with each partition's numbers, too."
+)
+@json_option
+@report_option
+def command(
+    file: str,
+    key: str | None,
+    from_: int | None,
+    to: int,
+    client: str,
+    key_type: str | None,
+    partition: str | None,
+    offset: str | None,
+    size: str | None,
+    with_plan: bool,
+    as_json: bool,
+    report: Path | None,
+) -> None:
+    """Say which keys and records go to another partition when a topic gets more partitions, or a new topic has fewer.
+
+    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
+    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+
+    Kafka moves no record: what a key has written before stays in its old partition, and what it writes afterwards goes
+    to the new one. So the order of each key that moves is at risk until the old records are consumed; of a compacted
+    topic, its old record is never replaced. --plan prints how to go about it: in place, with the offset that consumers
+    must have reached in each partition, or by an ordered replay into a new topic.
+
+    \b
+    Exit code: 0 there is an answer, 2 wrong use or bad input, 130 interrupted.
+
+    \b
+    Examples:
+      partwright resize orders.csv --key customer --from 12 --to 24
+      partwright resize kafka://127.0.0.1:9092/orders --to 24 --client librdkafka --plan
+    """
+    names = {"--key": key, "--partition": partition, "--offset": offset, "--size": size}
+    plan = (_of_topic if is_topic(file) else _of_file)(file, names, from_, to, client, key_type)
+    save_report(report, plan, file)
+    if as_json:
+        click.echo(json.dumps(plan.to_dict()))
+        return
+    from partwright.cli.tables.resize import print_report
+
+    print_report(plan, file, with_plan=with_plan)
+
+
+def _of_file(
+    file: str,
+    names: dict[str, str | None],
+    from_: int | None,
+    to: int,
+    client: str,
+    key_type: str | None,
+) -> Resize:
+    # Imported here alone: --help is there at once.
+    from partwright.audit.resize import Resize
+    from partwright.files import Wanted, open_records, text_type
+
+    key, *others = names.values()
+    if key is None:
+        raise PartwrightError(f"say which column of {file!r} is the key, with --key", path=file)
+    if from_ is None:
+        raise PartwrightError(f"say how many partitions the topic of {file!r} has, with --from", path=file)
+    plan = Resize(from_, to, client, key_type)
+    given = [name for name in others if name is not None]
+    if len({key, *given}) <= len(given):
+        raise PartwrightError("one column cannot be two of key, partition, offset and size: name another one")
+    wanted = [
+        Wanted(key, text_type(key_type)),
+        *(Wanted(name, text_type("java:long"), lenient=True) for name in given),
+    ]
+    with open_records(file) as records, reading(file) as read:
+        for keys, *columns in records.read(wanted):
+            found = iter(columns)
+            plan.add(keys, *(None if name is None else next(found) for name in others))
+            read(plan.seen, records.done)
+    return plan
+
+
+def _of_topic(
+    address: str,
+    names: dict[str, str | None],
+    from_: int | None,
+    to: int,
+    client: str,
+    key_type: str | None,
+) -> Resize:
+    from partwright.audit.resize import Resize
+    from partwright.kafka.records import TopicRecords
+    from partwright.keys.hashing import partition_for_key
+
+    servers, topic = named_topic(address, names)
+    key_type = topic_key_type(key_type)
+    # What is wrong with the options is said before a broker is asked.
+    partition_for_key(None, to, client, key_type)
+    records = TopicRecords(servers, topic)
+    plan = Resize(records.partitions if from_ is None else from_, to, client, key_type)
+    with reading(address) as read:
+        for batch in records.batches():
+            plan.add(batch.keys, batch.partitions, batch.offsets, batch.sizes)
+            read(plan.seen, records.done)
+    return plan

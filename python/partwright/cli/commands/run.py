@@ -1,0 +1,174 @@
+"""`partwright run`: the main job on the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from partwright.cli.input.completion import client_names, strategy_names
+from partwright.cli.input.options import key_type_option, key_values, report_option, save_report
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["command"]
+
+
+@click.command("run")
+@click.argument("source", required=False)
+@click.option("--key", metavar="COL", help="The column whose value is the record's key.")
+@key_type_option
+@click.option(
+    "--value", metavar="COL", help="The column that is the record's value (default: all columns as JSON)."
+)
+@click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source).")
+@click.option(
+    "-n",
+    "--partitions",
+    type=int,
+    metavar="N",
+    help="How many partitions a new topic gets (default: 12); an existing topic keeps its own number.",
+)
+@click.option(
+    "--to",
+    metavar="TARGET",
+    help="kafka://host:port or parquet:DIR (default: an embedded Kafka that lives as long as the run).",
+)
+@click.option(
+    "--client",
+    default="java",
+    show_default=True,
+    shell_complete=client_names,
+    help="The client whose partitions are taken; `partwright which x -n 1` names all.",
+)
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    shell_complete=strategy_names,
+    help="What places records that the client does not place by their key, as Kafka's producer would: sticky, "
+    "round-robin, default@2.8 and so on, or the dotted path of a partitioner (default: the producer that writes them). "
+    "Each of Spark's tasks is one producer.",
+)
+@click.option(
+    "--partition",
+    metavar="COL",
+    help="The column of the partitions that records name themselves; they come first.",
+)
+@click.option("--field", metavar="COL", help="The column that the strategy field goes by.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the strategy's draws begin with.")
+@click.option(
+    "--producer-property",
+    "properties",
+    multiple=True,
+    metavar="K=V",
+    help="A setting of the producer that the strategy goes by, batch.size=32768 say; may be repeated.",
+)
+@click.option(
+    "--format", "format_", metavar="F", help="Spark's name of the source's format, where its name says none."
+)
+@click.option(
+    "--option", "options", multiple=True, metavar="K=V", help="An option of Spark's reader; may be repeated."
+)
+@click.option("--master", default="local[*]", show_default=True, help="Spark's master.")
+@click.option(
+    "--conf", "configs", multiple=True, metavar="K=V", help="A setting of Spark's session; may be repeated."
+)
+@click.option("--limit", type=int, metavar="N", help="Take the source's first N records only.")
+@click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
+@click.option(
+    "--proof/--no-proof",
+    default=True,
+    help="Write the records once more to a topic that is deleted afterwards, where a Java producer chooses the "
+    "partitions, and compare (default: on).",
+)
+@click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@report_option
+def command(
+    source: str | None,
+    key: str | None,
+    key_type: str | None,
+    value: str | None,
+    topic: str | None,
+    partitions: int | None,
+    to: str | None,
+    client: str,
+    strategy: str | None,
+    partition: str | None,
+    field: str | None,
+    seed: int,
+    properties: tuple[str, ...],
+    format_: str | None,
+    options: tuple[str, ...],
+    master: str,
+    configs: tuple[str, ...],
+    limit: int | None,
+    check: bool,
+    proof: bool,
+    append: bool,
+    as_json: bool,
+    report: Path | None,
+) -> int:
+    """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
+
+    SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
+    Without it the 336,776 flights that left New York in 2013 are read, keyed by tailnum.
+
+    \b
+    Exit code: 0 every record is where it belongs, 1 one is not, or the topic has another number of partitions
+    by now, 2 wrong use or bad input, or the run stopped, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.
+
+    \b
+    Examples:
+      partwright run
+      partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
+      partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
+      partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
+    """
+    # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
+    import partwright.spark  # noqa: F401
+    from partwright.cli.progress import ConsoleProgress
+    from partwright.cli.tables.run import print_report
+    from partwright.pipeline.run import run
+    from partwright.pipeline.settings import RunSettings, parse_target
+
+    target = None
+    if to is not None:
+        target, named = parse_target(to)
+        if named and topic and named != topic:
+            raise PartwrightError(f"--to names topic {named!r} and --topic {topic!r}: say one of them")
+        topic = topic or named
+    settings = RunSettings(
+        source=source,
+        format=format_,
+        options=key_values("--option", options),
+        key=key,
+        key_type=key_type,
+        value=value,
+        topic=topic,
+        partitions=partitions,
+        target=target,
+        client=client,
+        strategy=strategy,
+        partition=partition,
+        field=field,
+        seed=seed,
+        properties=key_values("--producer-property", properties),
+        master=master,
+        limit=limit,
+        check=check,
+        proof=proof,
+        append=append,
+        configs=key_values("--conf", configs),
+    )
+    with ConsoleProgress() as progress:
+        found = run(settings, progress)
+    save_report(report, found, source)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        print_report(found)
+    return 0 if found.ok else 1

@@ -1,0 +1,95 @@
+"""What `partwright which` says of a topic: how to read the one partition that a key is in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.text import Text
+
+from partwright.cli.input.options import is_topic, named_topic
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["print_ways", "topic_of", "ways_to_read"]
+
+_SERVERS = "localhost:9092"
+
+
+def topic_of(given: str | None, servers: str | None, n: int | None) -> tuple[str | None, str, int]:
+    """The topic's name, where its brokers are, and how many partitions it has.
+
+    Args:
+        given: What --topic says: a name, an address, or nothing.
+        servers: What --servers says.
+        n: What -n says; by default a live topic is asked.
+
+    Raises:
+        PartwrightError: The options do not fit together, or nobody says n.
+        BrokerError: No Kafka answers, or there is no such topic.
+    """
+    if given is None and servers is not None:
+        raise PartwrightError(
+            f"--servers {servers!r} are those of a topic: name it with --topic, or leave them out"
+        )
+    if servers is not None and not servers.strip():
+        raise PartwrightError("--servers is empty: name one, such as localhost:9092")
+    if given is not None and is_topic(given):
+        if servers is not None:
+            raise PartwrightError(f"{given!r} says where its brokers are: leave out --servers")
+        return _live(given, n)
+    if n is None:
+        raise PartwrightError(
+            "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"
+        )
+    return given, _SERVERS if servers is None else servers, n
+
+
+def _live(address: str, n: int | None) -> tuple[str, str, int]:
+    from partwright.kafka.topics import end_offsets
+
+    servers, topic = named_topic(address, {})
+    partitions = len(end_offsets(servers, topic))
+    if n not in {None, partitions}:
+        click.echo(f"the topic has {partitions} partitions, -n says {n}", err=True)
+    return topic, servers, partitions if n is None else n
+
+
+def ways_to_read(
+    topic: str,
+    servers: str,
+    key: Any,
+    n: int,
+    client: str,
+    key_type: str | None,
+) -> dict[str, Any]:
+    """How the records of a key are read without those of other partitions, as JSON has it.
+
+    Raises:
+        PartwrightError: The client does not place the key, or the topic's name is none.
+    """
+    from partwright.kafka.point_reads import assign_json, read_commands
+    from partwright.keys.hashing import partition_for_key
+
+    return {
+        "topic": topic,
+        "servers": servers,
+        "client": client,
+        "partition": partition_for_key(key, n, client, key_type),
+        "assign": assign_json(topic, key, n, client, key_type),
+        **read_commands(topic, key, n, servers=servers, client=client, key_type=key_type),
+    }
+
+
+def print_ways(console: Console, ways: dict[str, Any]) -> None:
+    """Each on a line of its own, however long it is, for it is copied."""
+    console.print(
+        f"To read partition {ways['partition']} of {ways['topic']} alone, where {ways['client']} puts it:",
+        style="bold",
+    )
+    options = {"kafka.bootstrap.servers": ways["servers"], "assign": ways["assign"]}
+    spark = f"spark.read.format('kafka').options(**{options}).load()"
+    for line in (ways["kcat"], ways["kafka-console-consumer"], spark):
+        console.print(Text(f"  {line}"), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""What the commands read: options, JSON, scripts, and what a shell completes."""

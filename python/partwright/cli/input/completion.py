@@ -1,0 +1,55 @@
+"""What a shell completes behind an option: names of clients, strategies, assignors, protocols and key types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import click
+
+__all__ = ["assignor_names", "client_names", "key_type_names", "protocol_names", "strategy_names"]
+
+
+def _of(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Those names that begin as what is typed so far; behind a comma the last one is typed."""
+
+    def complete(ctx: click.Context, option: click.Parameter, typed: str) -> list[str]:
+        del ctx, option
+        before, comma, last = typed.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names() if name.startswith(last)]
+
+    return complete
+
+
+# Each imported where it is asked for: --help is there at once.
+def _clients() -> list[str]:
+    from partwright.report.colours import clients
+
+    return clients()
+
+
+def _strategies() -> list[str]:
+    from partwright.report.colours import strategies
+
+    return strategies()
+
+
+def _assignors() -> list[str]:
+    from partwright.report.colours import assignors
+
+    return assignors()
+
+
+def _key_types() -> list[str]:
+    from partwright.keys.clients import key_types
+
+    return key_types()
+
+
+client_names = _of(_clients)
+strategy_names = _of(_strategies)
+assignor_names = _of(_assignors)
+key_type_names = _of(_key_types)
+protocol_names = _of(lambda: ["classic", "consumer"])

@@ -1,0 +1,67 @@
+"""Where `partwright assign` has a real group from: a live Kafka, or the text of Kafka's own tool."""
+
+from __future__ import annotations
+
+import json
+
+from partwright.cli.input.options import is_topic
+from partwright.errors import PartwrightError
+
+__all__ = ["is_real", "real_group"]
+
+
+def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
+    """Whether a group is asked for that is not written down as JSON.
+
+    Raises:
+        PartwrightError: The options do not fit together.
+    """
+    if topics is not None and group_id is not None:
+        raise PartwrightError(
+            "--topics is for the text of kafka-consumer-groups.sh, and --group for a live Kafka"
+        )
+    if is_topic(file):
+        if topics is not None:
+            raise PartwrightError(
+                f"{file!r} knows how many partitions its topics have: leave out --topics", path=file
+            )
+        if group_id is None:
+            raise PartwrightError(f"{file!r} has many groups: name one with --group", path=file)
+        return True
+    if group_id is not None:
+        raise PartwrightError(
+            f"--group names a group of a live Kafka, kafka://host:port, and {file!r} is a file", path=file
+        )
+    return topics is not None
+
+
+def real_group(file: str, text: str, topics: str | None, group_id: str | None) -> str:
+    """The group as JSON has it.
+
+    Args:
+        file: What the command was given.
+        text: What the file holds, where it is one.
+        topics: What --topics says of a text.
+        group_id: What --group says of a live Kafka.
+
+    Raises:
+        PartwrightError: It is none.
+        BrokerError: No Kafka answers, or it has no such group.
+    """
+    if topics is not None:
+        from partwright.assignors.tool_output import read_members, read_topics
+
+        counts = read_topics(topics)
+        try:
+            return json.dumps(read_members(text, counts))
+        except PartwrightError as error:
+            raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
+    from partwright.kafka.address import parse_kafka
+    from partwright.kafka.groups import consumer_group
+
+    servers, topic = parse_kafka(file)
+    if topic is not None:
+        raise PartwrightError(
+            f"{file!r} names a topic, and a group reads several: write kafka://{servers} --group G", path=file
+        )
+    return json.dumps(consumer_group(servers, group_id or ""))

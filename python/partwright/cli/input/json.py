@@ -1,0 +1,134 @@
+"""JSON as commands read it: from a file or from stdin, whole or a line each."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partwright import _check
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["lines", "named", "print_answers", "read_json"]
+
+
+# Editors of Windows begin a file with it.
+_BOM = "\ufeff"
+# What opens and closes an object or a list, and texts, with the colon behind those that are a field's name.
+_TOKEN = re.compile(r'[{}\[\]]|("(?:[^"\\]|\\.)*+")(\s*:)?')
+
+
+def named(file: str) -> str:
+    """What a sentence calls a file.
+
+    Examples:
+        >>> named("-")
+        'stdin'
+    """
+    return "stdin" if file == "-" else file
+
+
+def lines(file: str) -> Iterator[str]:
+    """The lines of a file, or of stdin, with their ends.
+
+    Raises:
+        PartwrightError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        if file == "-" and sys.stdin is None:
+            raise PartwrightError("stdin is closed: name a file, or give it one")
+        if file == "-":
+            for line in sys.stdin.buffer:
+                yield line.decode("utf-8").removeprefix(_BOM)
+        else:
+            with open(file, encoding="utf-8-sig") as lines:  # noqa: PTH123 - the name may be a descriptor's
+                yield from lines
+    except UnicodeDecodeError as error:
+        raise PartwrightError(f"{named(file)} is not UTF-8 ({error.reason})") from None
+    except OSError as error:
+        raise PartwrightError(f"{file!r} cannot be read: {error.strerror}", path=file) from None
+
+
+def read_json(text: str) -> Any:
+    """What a text of JSON says.
+
+    Raises:
+        PartwrightError: It is none, or an object has a field twice.
+    """
+    try:
+        return _check.read_json(text, lambda: _again_in(text))
+    except PartwrightError:
+        # Which is a ValueError, too.
+        raise
+    except json.JSONDecodeError as error:
+        raise PartwrightError(f"this is no JSON: {error}") from None
+    except ValueError:
+        raise PartwrightError("this has a number of more digits than Python reads") from None
+    except RecursionError:
+        raise PartwrightError("this is nested too deeply") from None
+
+
+def print_answers(file: str, answer: Callable[[Any], Any], *, jsonl: bool) -> None:
+    """Print the answer to what a file asks, or to each of its lines.
+
+    Args:
+        file: Its name, or - for stdin.
+        answer: What a question comes to; both are JSON.
+        jsonl: Whether each line is a question.
+
+    Raises:
+        PartwrightError: With the file's name and the line, a question that is none.
+    """
+    if not jsonl:
+        click.echo(_answered("".join(lines(file)), answer, named(file)))
+        return
+    for number, line in enumerate(lines(file), 1):
+        if line.strip():
+            click.echo(_answered(line.strip(), answer, f"{named(file)}, line {number}"))
+
+
+def _answered(text: str, answer: Callable[[Any], Any], where: str) -> str:
+    try:
+        return json.dumps(answer(read_json(text)))
+    except PartwrightError as error:
+        raise error.within(where) from None
+
+
+def _again_in(text: str) -> str:
+    return f", again in line {_line_of_second(text)}" if "\n" in text.strip() else ""
+
+
+def fields_of(text: str) -> Iterator[tuple[list[str], bool, int]]:
+    """The fields of the objects in a text of JSON, in their order.
+
+    Yields:
+        The names of the fields around it and its own, an empty one for each list; whether its object had it before; and
+        where the colon behind its name ends.
+
+    Examples:
+        >>> list(fields_of('{"a": [{"b": 1, "b": 2}]}'))
+        [(['a'], False, 5), (['a', '', 'b'], False, 12), (['a', '', 'b'], True, 20)]
+    """
+    inside: list[tuple[str, set[str]]] = []
+    for token in _TOKEN.finditer(text):
+        if token[0] in "{[":
+            inside.append(("", set()))
+        elif token[0] in "}]":
+            inside[-1:] = []
+        elif token[2] is not None and inside:
+            name, known = json.loads(token[1], strict=False), inside[-1][1]
+            inside[-1] = (name, known)
+            yield [each for each, _ in inside], name in known, token.end()
+            known.add(name)
+
+
+def _line_of_second(text: str) -> int:
+    """The line of the first field that its object had before."""
+    place = next(end for _, is_second, end in fields_of(text) if is_second)
+    return text.count("\n", 0, place) + 1

@@ -1,0 +1,1 @@
+"""What the commands print on stdout: one module a command, over the tables of `console`."""

@@ -1,0 +1,101 @@
+"""What `partwright batch` prints of simulations: a row for each strategy, or for each setting that was tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from partwright.cli.tables.console import bar, right_table, stdout_console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.batching import Tuning
+
+__all__ = ["print_report", "print_tuning"]
+
+
+def print_report(rows: Sequence[dict[str, Any]], file: str, partitions: int) -> None:
+    """Prints the whole report.
+
+    Args:
+        rows: Those of what `partwright.batching.compare` gives.
+        file: The file of records.
+        partitions: How many the topic has.
+    """
+    console = stdout_console()
+    console.print(f"[bold]{rows[0]['records']:,}[/] records of {escape(file)}, over {partitions} partitions")
+    console.print()
+    has_slow = any(row["slow_share"] is not None for row in rows)
+    names = ["strategy", "batches", "requests", "fill", "p50 ms", "p99 ms", "largest share", "partitions"]
+    table = right_table(*names, *(["to the slow broker"] if has_slow else []))
+    table.columns[0].justify = "left"
+    table.add_column("")
+    most = max(row["batches"] for row in rows)
+    for row in rows:
+        cells = [
+            row["strategy"],
+            f"{row['batches']:,}",
+            f"{row['requests']:,}",
+            _share(row["mean_fill"]),
+            _whole(row["p50_delay_ms"]),
+            _whole(row["p99_delay_ms"]),
+            _share(row["largest_share"]),
+            str(sum(each["bytes"] > 0 for each in row["partitions"])),
+        ]
+        if has_slow:
+            cells.append(_share(row["slow_share"]))
+        table.add_row(*cells, bar(row["batches"], most))
+    console.print(table)
+    console.print(
+        "fill: bytes of a batch by batch.size; p50 and p99: from a record's time to its batch's answer; "
+        "the bar is the batches"
+    )
+    unsent = [f"{row['unsent']:,} of {row['strategy']}" for row in rows if row["unsent"]]
+    if unsent:
+        console.print(f"[yellow]never sent[/], for their partitions have no leader: {', '.join(unsent)}")
+
+
+def print_tuning(tuning: Tuning, file: str, partitions: int) -> None:
+    """Prints the settings that were tried, those first that no other beats, and the one that is recommended.
+
+    Args:
+        tuning: What `partwright.batching.tune` gives.
+        file: The file of records.
+        partitions: How many the topic has.
+    """
+    rows = tuning.settings.to_pylist()
+    console = stdout_console()
+    console.print(f"[bold]{rows[0]['records']:,}[/] records of {escape(file)}, over {partitions} partitions")
+    console.print()
+    table = right_table("", "strategy", "batch.size", "linger.ms", "requests")
+    table.add_column("")
+    table.add_column("p99 ms", justify="right")
+    table.add_column("")
+    table.add_column("fill", justify="right")
+    most, longest = (max(row[name] or 0 for row in rows) for name in ("requests", "p99_delay_ms"))
+    for row in rows:
+        marks = "→" if row["rank"] == 1 else "·" if row["is_on_front"] else ""
+        table.add_row(
+            marks,
+            row["strategy"],
+            f"{row['batch_size']:,}",
+            str(row["linger_ms"]),
+            f"{row['requests']:,}",
+            bar(row["requests"], most),
+            _whole(row["p99_delay_ms"]),
+            bar(row["p99_delay_ms"] or 0, longest),
+            _share(row["mean_fill"]),
+        )
+    console.print(table)
+    console.print("· no other setting has both fewer requests and a shorter delay")
+    console.print(f"→ {escape(tuning.reason)}", soft_wrap=True)
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
+def _whole(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"

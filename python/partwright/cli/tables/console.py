@@ -1,0 +1,85 @@
+"""The tables that several commands print: partitions with bars, heaviest keys, on a console of stdout."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partwright.report.figure import Verdict
+
+__all__ = ["bar", "heaviest_keys", "print_verdicts", "right_table", "stdout_console"]
+
+_BAR = 16
+_WIDTH = 160
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The command says what that means: rich would exit with 1, which is a check's answer."""
+        raise BrokenPipeError
+
+
+def stdout_console(width: int = _WIDTH) -> Console:
+    """A terminal's width is kept; a pipe's is whatever a report needs."""
+    return _Console(highlight=False, width=None if sys.stdout.isatty() else width)
+
+
+def right_table(*columns: str) -> Table:
+    """A table of numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        # In a narrow terminal what does not fit is broken, and not cut.
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def bar(count: float, largest: float) -> str:
+    """A bar as long as a count's part of the largest one."""
+    return f"[{TERMINAL[ACCENT]}]{'█' * round(_BAR * count / (largest or 1))}[/]"
+
+
+_STYLES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS]}
+
+
+def print_verdicts(console: Console, *verdicts: Verdict) -> None:
+    """Sentences of an answer, their marks coloured; of what nobody looked at the headline is."""
+    for verdict in verdicts:
+        mark, text = escape(verdict.mark.strip()), escape(verdict.text)
+        if mark:
+            console.print(f"[{_STYLES[verdict.state]}]{mark}[/] {text}")
+        elif verdict.state == "open" and verdict.headline:
+            console.print(f"[{TERMINAL[OPEN]}]{escape(verdict.headline)}[/]{escape(verdict.rest)}")
+        else:
+            console.print(text)
+
+
+def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str) -> Table:
+    """The keys with the most rows.
+
+    Args:
+        keys: Each with its rows and its partition.
+        rows: Of how many rows they have a share.
+        what: What rows are called.
+    """
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("heaviest keys")
+    for name in (what, "share", "partition"):
+        table.add_column(name, justify="right")
+    for key, count, partition in keys:
+        table.add_row(
+            escape(key),
+            f"{count:,}",
+            f"{count / (rows or 1):.2%}",
+            "none" if partition is None else str(partition),
+        )
+    return table

@@ -1,0 +1,85 @@
+"""What `partwright fingerprint` found, in words and a table on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from partwright.cli.tables.console import bar, print_verdicts, stdout_console
+from partwright.keys.clients import clients
+from partwright.keys.key_text import short, shown_key
+from partwright.report.sentences import of_fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
+    from partwright.audit import Fingerprint
+
+__all__ = ["print_report", "print_settings"]
+
+_WIDTH = 120
+
+
+def print_report(found: Fingerprint, source: str) -> None:
+    """Print what was found."""
+    console = stdout_console(_WIDTH)
+    sampled = ", a part of them looked at" if found.is_sampled else ""
+    console.print(
+        f"[bold]{found.rows:,}[/] records of {escape(source)}: {found.keys:,} different keys{sampled}, "
+        f"{found.null_keys:,} records without a key"
+    )
+    console.print()
+    first, *others = of_fingerprint(found)
+    console.print(f"[bold]{first.headline}[/]{first.rest}")
+    print_verdicts(console, *others)
+    if found.explained:
+        console.print()
+        console.print(_explained(found))
+    _print_scattered(console, found)
+    _print_advice(console, found)
+
+
+def _explained(found: Fingerprint) -> Table:
+    """A row for each rule that explains as much."""
+    rows: dict[tuple[int, int], list[str]] = {}
+    for name, counts in found.explained.items():
+        rows.setdefault(counts, []).append(name)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("explains", "of", "share"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("clients", overflow="fold")
+    for (right, of), names in sorted(rows.items(), key=lambda row: -row[0][0]):
+        style = "bold green" if found.family and found.family[0] in names else ""
+        share = right / (of or 1)
+        table.add_row(f"{right:,}", f"{of:,}", f"{share:.1%}", bar(share, 1), ", ".join(names), style=style)
+    return table
+
+
+def _print_scattered(console: Console, found: Fingerprint) -> None:
+    if not found.scattered_keys:
+        return
+    console.print(f"{found.scattered_keys:,} keys are in several partitions:")
+    for key, partitions in found.scattered:
+        console.print(f"  {escape(short(shown_key(key)))}: {', '.join(map(str, partitions))}")
+
+
+def _print_advice(console: Console, found: Fingerprint) -> None:
+    if "java" not in found.family:
+        print_settings(console, found.family if found.verdict == "one-writer" else tuple(found.shares))
+
+
+def print_settings(console: Console, names: Iterable[str]) -> None:
+    """Print by what settings some clients put their keys where Java puts them."""
+    settings = {row["client"]: row["setting"] for row in clients().to_pylist()}
+    lines = [f"  {name}: {settings[name]}" for name in names if settings.get(name)]
+    if lines:
+        console.print("To put every key where java puts it:")
+        for line in lines:
+            # To be copied as it is, however narrow the terminal.
+            console.print(escape(line), soft_wrap=True)

@@ -1,0 +1,120 @@
+"""What `partwright group` prints: generations, a chart, what a life cost, and lives side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+
+from partwright.cli.tables.console import right_table, stdout_console
+from partwright.group.timeline import counted
+from partwright.report.colours import FAILS, OPEN, TERMINAL
+from partwright.report.sentences import of_timeline, seconds
+from partwright.report.text import plain
+
+if TYPE_CHECKING:
+    from partwright.group import Timeline
+
+__all__ = ["print_compared", "print_requests", "print_timeline"]
+
+_MOST_GENERATIONS = 60
+_MOST_MEMBERS = 8
+
+
+def print_timeline(timeline: Timeline, width: int) -> None:
+    """The generations, a chart, and what it cost."""
+    console = stdout_console()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("generation", justify="right")
+    table.add_column("at", justify="right")
+    table.add_column("why")
+    table.add_column("leader")
+    table.add_column("partitions")
+    generations = list(timeline.generations())
+    for each in generations[:_MOST_GENERATIONS]:
+        table.add_row(
+            str(each["generation"]),
+            seconds(each["at_ms"]),
+            _cell(each["why"]),
+            _cell(each["leader"] or "-"),
+            _cell(_counts(each["assignment"])),
+        )
+    console.print(table)
+    if len(generations) > _MOST_GENERATIONS:
+        console.print(f"... and {len(generations) - _MOST_GENERATIONS:,} generations more")
+    click.echo("\n".join(map(plain, timeline.chart(width).split("\n"))))
+    cost, *others = of_timeline(timeline)
+    console.print(f"\n{_cell(cost.text)}", soft_wrap=True)
+    for said in others:
+        style = {"fails": TERMINAL[FAILS], "open": TERMINAL[OPEN]}.get(said.state)
+        console.print(_cell(said.text), soft_wrap=True, style=style)
+
+
+def print_compared(timelines: dict[tuple[str, bool], Timeline]) -> None:
+    """Lives side by side, for people."""
+    console = stdout_console()
+    table = right_table()
+    # In a narrow terminal a name is broken, and not cut.
+    table.add_column("protocol", overflow="fold")
+    table.add_column("members")
+    columns = ["generations", "moved", "unread, s", "longest, s", "not read", "read twice"]
+    has_records = any(timeline.cost.not_read for timeline in timelines.values())
+    for name in columns if has_records else columns[:4]:
+        table.add_column(name, justify="right", overflow="fold")
+    for (name, static), timeline in timelines.items():
+        cost = timeline.cost
+        cells = [
+            f"{cost.generations:,}",
+            f"{cost.moved:,}",
+            f"{cost.unowned_s:,.1f}",
+            f"{cost.longest_s:,.1f}",
+        ]
+        if has_records:
+            cells += [f"{cost.not_read:,.0f}", f"{cost.read_twice:,.0f}"]
+        table.add_row(name, "static" if static else "dynamic", *cells)
+    console.print(table)
+    console.print("range and sticky rebalance eagerly; consumer is KIP-848 with the broker's uniform.")
+    console.print("unread: the seconds in which partitions had no reader, summed up over the partitions.")
+    for (name, static), timeline in timelines.items():
+        for failure in timeline.failures():
+            console.print(
+                f"[{TERMINAL[FAILS]}]{name}, {'static' if static else 'dynamic'}: {_cell(failure['member'])} ended at "
+                f"{seconds(failure['at_ms'])} with {failure['error']}[/]"
+            )
+
+
+def print_requests(timeline: Timeline, *, as_json: bool) -> None:
+    """Each request and its answer, a line each."""
+    rows = timeline.requests().to_pylist()
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("at", "member", "request", "answer", "generation", "leader"):
+        table.add_column(name, justify="right" if name in {"at", "generation"} else "left")
+    for row in rows:
+        leader = row["leader_id"] or ""
+        if row["members"]:
+            leader += f", who is told of {counted(row['members'], 'member')}"
+        told = [row["member"], row["request"], row["error"], str(row["generation"]), leader]
+        table.add_row(seconds(row["at_ms"]), *map(_cell, told))
+    stdout_console().print(table)
+
+
+def _cell(text: str) -> str:
+    """Members are called as they like: what is hidden in a name is written out."""
+    return escape(plain(text))
+
+
+def _counts(assignment: dict[str, list[tuple[str, int]]]) -> str:
+    if not assignment:
+        return "nobody is left"
+    if len(assignment) <= _MOST_MEMBERS:
+        return ", ".join(f"{member} {len(partitions)}" for member, partitions in assignment.items())
+    counts = [len(partitions) for partitions in assignment.values()]
+    return f"{min(counts)} to {max(counts)} for each of {len(assignment):,} members"

@@ -1,0 +1,162 @@
+"""What `partwright resize` found, in words and tables on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.filesize import decimal
+from rich.markup import escape
+from rich.table import Table
+
+from partwright.cli.tables.console import bar, print_verdicts, right_table, stdout_console
+from partwright.keys.key_text import short
+from partwright.report.sentences import of_resize
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from partwright.audit.resize import After, Alternative, Before, Moved, Resize
+
+__all__ = ["print_report"]
+
+_WIDTH = 120
+# Of more partitions than this the fullest alone are shown.
+_SHOWN = 48
+
+
+def print_report(plan: Resize, source: str, *, with_plan: bool) -> None:
+    """Print what was found."""
+    console = stdout_console(_WIDTH)
+    _print_summary(console, plan, source)
+    if heaviest := plan.heaviest_moved():
+        console.print()
+        console.print(_heaviest(heaviest))
+    console.print(_nearby(plan.nearby(), plan))
+    if with_plan:
+        _print_in_place(console, plan)
+        _print_replay(console, plan)
+    elif plan.rows_moved:
+        console.print(
+            "What these keys have written stays where it is: their order is kept only if consumers are done with the\n"
+            "old records before producers see the new partitions. --plan prints the steps."
+        )
+
+
+def _print_summary(console: Console, plan: Resize, source: str) -> None:
+    unplaced = f", {plan.unplaced:,} that have none" if plan.unplaced else ""
+    console.print(
+        f"[bold]{plan.from_}[/] to [bold]{plan.to}[/] partitions, {plan.rows:,} rows of {escape(source)} that have a "
+        f"place by their key{unplaced}"
+    )
+    console.print()
+    moved, *others = of_resize(plan)
+    console.print(f"[bold]{moved.headline}[/]{moved.rest}")
+    print_verdicts(console, *others)
+
+
+def _heaviest(moved: list[Moved]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("heaviest keys that move")
+    for name in ("rows", "from", "to"):
+        table.add_column(name, justify="right")
+    for each in moved[:5]:
+        table.add_row(escape(short(each.key)), f"{each.rows:,}", str(each.from_), str(each.to))
+    return table
+
+
+def _nearby(choices: list[Alternative], plan: Resize) -> Table:
+    table = right_table("partitions", "rows that move", "share", "largest partition", "over an even one")
+    table.add_column("")
+    least = min(choice.rows_moved for choice in choices)
+    for choice in choices:
+        words = []
+        if choice.to == plan.to:
+            words.append("asked for")
+        if choice.rows_moved == least:
+            words.append("moves least")
+        over = choice.largest_share * choice.to
+        if over == min(each.largest_share * each.to for each in choices):
+            words.append("most even")
+        share = choice.rows_moved / (plan.rows or 1)
+        table.add_row(
+            str(choice.to),
+            f"{choice.rows_moved:,}",
+            f"{share:.1%}",
+            f"{choice.largest_share:.2%}",
+            f"{over:.2f}",
+            f"{bar(share, 1)} {', '.join(words)}".strip(),
+        )
+    return table
+
+
+def _print_in_place(console: Console, plan: Resize) -> None:
+    if plan.to < plan.from_:
+        console.print("Kafka takes no partition away: fewer are had by a new topic alone.")
+        return
+    console.print(
+        f"[bold]In place[/], with {plan.from_} partitions that become {plan.to}:\n"
+        "  1. Stop the producers.\n"
+        "  2. Wait until every group has committed the offset `drain to`, or a later one, in each partition:\n"
+        "     kafka-consumer-groups.sh --describe shows CURRENT-OFFSET.\n"
+        f"  3. kafka-topics.sh --alter --topic TOPIC --partitions {plan.to}\n"
+        "  4. Start the producers. Consumers that keep state by partition, as Kafka Streams does, lose that of keys\n"
+        "     that move, and a compacted topic keeps their old records: replay into a new topic instead."
+    )
+    console.print(_before(plan.before()))
+
+
+def _before(parts: list[Before]) -> Table:
+    table = right_table("partition", "rows", "rows that move", "drain to", "end")
+    shown = parts if len(parts) <= _SHOWN else sorted(parts, key=lambda part: -part.rows)[:_SHOWN]
+    for part in shown:
+        table.add_row(
+            str(part.partition),
+            f"{part.rows:,}",
+            f"{part.rows_moved:,}",
+            "-" if part.drain_to is None else f"{part.drain_to:,}",
+            "-" if part.end is None else f"{part.end:,}",
+        )
+    _add_rest(table, len(parts) - len(shown))
+    return table
+
+
+def _print_replay(console: Console, plan: Resize) -> None:
+    feeds = "one old partition" if plan.fed_by == 1 else f"{plan.fed_by} old partitions"
+    console.print(
+        f"[bold]Ordered replay[/] into a new topic of {plan.to} partitions, which is right for a compacted one too:\n"
+        f"  1. kafka-topics.sh --create --topic NEW --partitions {plan.to}, with the old topic's settings.\n"
+        f"  2. Read each of the {plan.from_} old partitions from its beginning in the order of its offsets, with one\n"
+        f"     reader each, and write its records with their keys by {escape(plan.client)}, idempotent. A key lies in\n"
+        f"     one old partition, so that its order is kept; each new partition is fed by {feeds}.\n"
+        "  3. Stop the producers of the old topic, and copy on up to its end.\n"
+        "  4. Let the old topic's consumers finish, start them on the new one, then the producers."
+    )
+    if plan.misplaced:
+        console.print(
+            f"     {plan.misplaced:,} rows are not where {escape(plan.client)} puts them: keys that lie in several "
+            "partitions have no order\n     between those, and have to be merged by their timestamps."
+        )
+    console.print(_after(plan.after(), plan))
+
+
+def _after(parts: list[After], plan: Resize) -> Table:
+    table = right_table("new partition", "rows", "share", "size")
+    table.add_column("")
+    largest = max(part.rows for part in parts) if parts else 0
+    shown = parts if len(parts) <= _SHOWN else sorted(parts, key=lambda part: -part.rows)[:_SHOWN]
+    for part in shown:
+        table.add_row(
+            str(part.partition),
+            f"{part.rows:,}",
+            f"{part.rows / (plan.rows or 1):.1%}",
+            "-" if part.bytes is None else decimal(part.bytes),
+            bar(part.rows, largest),
+        )
+    _add_rest(table, len(parts) - len(shown))
+    return table
+
+
+def _add_rest(table: Table, left: int) -> None:
+    if left:
+        table.add_row("...", *[""] * (len(table.columns) - 2), f"{left:,} more")

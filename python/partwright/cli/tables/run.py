@@ -1,0 +1,125 @@
+"""The report of `partwright run` as tables on stdout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+
+from partwright.cli.tables.console import bar, heaviest_keys, print_verdicts, right_table, stdout_console
+from partwright.report.figures.run import PER_RECORD
+from partwright.report.sentences import of_run
+
+if TYPE_CHECKING:
+    from partwright.pipeline.report import Report
+
+__all__ = ["print_report"]
+
+# From one unit to the next.
+_STEP = 1000
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def print_report(report: Report) -> None:
+    """Prints the whole report."""
+    console = stdout_console()
+    console.print(
+        f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
+        f"{report.n} partitions as client [bold]{report.client}[/] chooses them{_strategy(report)}"
+    )
+    console.print()
+    console.print(_partitions(report))
+    whole = "all records" if report.places_all else "them"
+    console.print(
+        f"{report.keyed:,} records have one of {report.keys:,} keys; the largest partition has "
+        f"{report.largest_share:.1%} of {whole}, an even one {1 / report.n:.1%}; all records are {_bytes(report.bytes)}"
+    )
+    console.print(_null_keys(report))
+    console.print()
+    elsewhere = "several" if report.places_all else None
+    heaviest = [
+        (heavy.key, heavy.records, elsewhere if heavy.partition is None else heavy.partition)
+        for heavy in report.heaviest_keys[:5]
+    ]
+    console.print(heaviest_keys(heaviest, report.keyed, "records"))
+    console.print(_steps(report))
+    print_verdicts(console, *of_run(report))
+    if report.log:
+        console.print(f"Spark's log: {_from_home(report.log)}", style="dim")
+
+
+def _strategy(report: Report) -> str:
+    if report.strategy is None:
+        return ""
+    producers = "1 producer" if report.producers == 1 else f"{report.producers} producers, a task each"
+    return f" by the strategy [bold]{report.strategy}[/], with {producers}"
+
+
+def _partitions(report: Report) -> Table:
+    table = right_table("partition", "records", "keys", "bytes", "share")
+    table.add_column("")
+    if report.checks is not None and report.null_keys and not report.places_all:
+        name = "null keys" if report.client == "java" else "left to the producer"
+        table.add_column(name, justify="right")
+    largest = max((part.records for part in report.partitions), default=0)
+    placed = sum(part.records for part in report.partitions)
+    for part in report.partitions:
+        share = part.records / placed if placed else 0.0
+        cells = [
+            str(part.partition),
+            f"{part.records:,}",
+            f"{part.keys:,}",
+            _bytes(part.bytes),
+            f"{share:.1%}",
+            bar(part.records, largest),
+        ]
+        if part.null_keys is not None and report.null_keys and not report.places_all:
+            cells.append(f"{part.null_keys:,}")
+        table.add_row(*cells)
+    return table
+
+
+def _null_keys(report: Report) -> str:
+    if not report.null_keys:
+        return f"no record has a {_unplaced(report)}"
+    if report.places_all:
+        return f"{report.null_keys:,} records have a null key"
+    words = f"{report.null_keys:,} records have a {_unplaced(report)} and were left to the producer"
+    if report.target.startswith("parquet:"):
+        return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {report.topic}-null"
+    if report.checks is None:
+        return words
+    used = sum(1 for part in report.partitions if part.null_keys)
+    return f"{words}, which put them into {used} of {report.n} partitions"
+
+
+def _unplaced(report: Report) -> str:
+    """What a key is that the report's client does not go by."""
+    return "null key" if report.client == "java" else f"key that {report.client} does not go by"
+
+
+def _steps(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("step")
+    table.add_column("seconds", justify="right")
+    table.add_column("records/s", justify="right")
+    for step in report.steps:
+        rate = f"{report.records / step.seconds:,.0f}" if step.name in PER_RECORD and step.seconds else ""
+        table.add_row(step.name, f"{step.seconds:.1f}", rate)
+    return table
+
+
+def _from_home(file: str) -> str:
+    """A path as a shell takes it, the home folder as ~."""
+    path, home = Path(file), Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else file
+
+
+def _bytes(size: float) -> str:
+    for unit in _UNITS[:-1]:
+        if size < _STEP:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= _STEP
+    return f"{size:.1f} {_UNITS[-1]}"

@@ -1,0 +1,143 @@
+"""Brokers and partitions of a cluster, as a caller or JSON gives them, and what is refused of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from typing import Any
+
+from partwright._check import listed, number, object_fields, shown
+from partwright.errors import PartwrightError
+
+__all__ = ["Broker", "Partition", "known", "read_broker", "read_partitions"]
+
+_HIGHEST_PORT = 65535
+_BROKER = ("id", "host", "port", "rack", "region")
+_PARTITION = ("id", "leader", "replicas", "in_sync_replicas", "isr", "offline_replicas")
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker (`org.apache.kafka.common.Node`).
+
+    Attributes:
+        id: Its `node.id`, from 0 on.
+        host: Where clients reach it; None where that is not known, as for all below.
+        port: The port there, 0 to 65535.
+        rack: Its `broker.rack`.
+        region: Which region it is in, a word that Kafka does not have.
+
+    Raises:
+        PartwrightError: A value is of another type or out of its range.
+
+    Examples:
+        >>> Broker(0, rack="eu-west-1a").rack
+        'eu-west-1a'
+    """
+
+    id: int
+    host: str | None = None
+    port: int | None = None
+    rack: str | None = None
+    region: str | None = None
+
+    def __post_init__(self) -> None:
+        number(self.id, "a broker's id")
+        if self.port is not None:
+            number(self.port, f"the port of broker {self.id}", _HIGHEST_PORT)
+        for name in ("host", "rack", "region"):
+            _text(getattr(self, name), f"broker {self.id}: {name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A partition of a topic (`org.apache.kafka.common.PartitionInfo`).
+
+    Attributes:
+        id: Its number, from 0 on.
+        leader: The id of the broker that leads it; None where none does.
+        replicas: The ids of the brokers that have it.  Some may be no brokers of the cluster: metadata lists live ones.
+        in_sync_replicas: Those of them that are in sync.
+        offline_replicas: Those of them that are offline.
+
+    Raises:
+        PartwrightError: A value is of another type, or below 0.
+
+    Examples:
+        >>> Partition(3, leader=1, replicas=[1, 2]).replicas
+        (1, 2)
+    """
+
+    id: int
+    leader: int | None = None
+    replicas: tuple[int, ...] = ()
+    in_sync_replicas: tuple[int, ...] = ()
+    offline_replicas: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        number(self.id, "a partition's id")
+        if self.leader is not None:
+            number(self.leader, f"the leader of partition {self.id}", otherwise=" (none if it has none)")
+        for name in ("replicas", "in_sync_replicas", "offline_replicas"):
+            what = f"partition {self.id}: {name}"
+            ids = tuple(number(each, what) for each in listed(getattr(self, name), what))
+            object.__setattr__(self, name, ids)
+
+
+def read_broker(given: object) -> Broker:
+    """A broker of an object with its fields, or as it is.
+
+    Examples:
+        >>> read_broker({"id": 0, "rack": None})
+        Broker(id=0, host=None, port=None, rack=None, region=None)
+    """
+    if isinstance(given, Broker):
+        return given
+    return Broker(**object_fields(given, "a broker", _BROKER, needs="id"))
+
+
+def read_partitions(topic: str, given: object, leader: int) -> tuple[Partition, ...]:
+    """A topic's partitions of a list of objects, or of their number, all with the one leader.
+
+    Examples:
+        >>> [each.leader for each in read_partitions("t", [{"id": 0, "leader": None}, {"id": 1, "leader": 3}], 0)]
+        [None, 3]
+    """
+    if isinstance(given, int):
+        number(given, f"topic {topic!r}: the number of partitions")
+        return tuple(Partition(partition, leader) for partition in range(given))
+    return tuple(_read_partition(topic, each) for each in listed(given, f"topic {topic!r}"))
+
+
+def _read_partition(topic: str, given: object) -> Partition:
+    if isinstance(given, Partition):
+        return given
+    found = object_fields(given, f"a partition of topic {topic!r}", _PARTITION, needs="id")
+    if "isr" in found:
+        if "in_sync_replicas" in found:
+            raise PartwrightError(
+                f"partition {shown(found['id'])} of topic {topic!r} has isr and in_sync_replicas: leave one out"
+            )
+        found["in_sync_replicas"] = found.pop("isr")
+    absent = [name for name, value in found.items() if value is None and name not in {"id", "leader"}]
+    try:
+        return Partition(**{name: value for name, value in found.items() if name not in absent})
+    except PartwrightError as error:
+        raise error.within(f"topic {topic!r}") from None
+
+
+def known(part: Broker | Partition) -> dict[str, Any]:
+    """A part's fields as `read_broker` and `read_partitions` take them: the id, and what is known; a leader always.
+
+    Examples:
+        >>> known(Broker(0, rack="a")), known(Partition(1, replicas=(0,)))
+        ({'id': 0, 'rack': 'a'}, {'id': 1, 'leader': None, 'replicas': [0]})
+    """
+    values = ((each.name, getattr(part, each.name)) for each in dataclass_fields(part))
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+    return {name: value for name, value in told.items() if name == "leader" or value not in (None, [])}
+
+
+def _text(given: object, what: str) -> None:
+    if given is not None and not isinstance(given, str):
+        raise PartwrightError(f"{what} is text, not {shown(given)}")

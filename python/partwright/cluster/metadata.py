@@ -1,0 +1,398 @@
+"""A cluster as a producer's metadata shows it: brokers, topics, partitions and their leaders.
+
+The nouns are Kafka's own (`org.apache.kafka.common.Cluster`, `PartitionInfo`, `Node`).  Nothing in here changes: what
+differs is a new `Cluster`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from partwright import _core
+from partwright._check import listed, number, object_fields, read_json, refuse_many, shown, there_are, unknown
+from partwright._doors import kafka_metadata
+from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["Broker", "Cluster", "Partition"]
+
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cluster:
+    """Brokers and topics, frozen, hashable and picklable (`org.apache.kafka.common.Cluster`).
+
+    Attributes:
+        brokers: The live brokers.
+        topics: By name, a topic's partitions in the order of the metadata, which round robin and others follow; the
+            mapping is read-only.
+        strict: Whether a topic must have partitions, with ids from 0 to n-1 in any order, and led by one of the
+            brokers or by none.  Where not, as in a replay, ids may leave some out, and a leader that nobody lists
+            becomes a broker of which the id alone is known.
+
+    Raises:
+        PartwrightError: A topic without partitions, a partition that is missing or there twice, a broker that is there
+            twice, a leader that is no broker, no topics at all, or a value of another type.
+
+    Examples:
+        >>> cluster = Cluster([Broker(0, rack="a"), Broker(1)], {"orders": [Partition(0, leader=1), Partition(1)]})
+        >>> cluster
+        Cluster(2 brokers; orders: 2 partitions, 1 without leader)
+        >>> [partition.id for partition in cluster.available("orders")], cluster.leader_of("orders", 1)
+        ([0], None)
+    """
+
+    brokers: tuple[Broker, ...]
+    topics: Mapping[str, tuple[Partition, ...]]
+    strict: bool = field(default=True, kw_only=True, compare=False)
+    _by_id: dict[int, Broker] = field(init=False, compare=False)
+    _by_topic: dict[str, dict[int, Partition]] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.topics, Mapping):
+            raise PartwrightError(f"topics has lists of partitions by name, not {shown(self.topics)}")
+        if self.strict and not self.topics:
+            raise PartwrightError("a cluster without topics has no partition to write to: name one at least")
+        by_id: dict[int, Broker] = {}
+        for broker in listed(self.brokers, "brokers", Broker):
+            if broker.id in by_id:
+                raise PartwrightError(f"brokers has {broker.id} twice: each id once")
+            by_id[broker.id] = broker
+        topics = {}
+        for name, given in self.topics.items():
+            partitions: tuple[Partition, ...] = listed(given, f"topic {shown(name)}", Partition)
+            topics[_topic_name(name)] = partitions
+            if self.strict:
+                _check_whole(name, partitions)
+                _check_leaders(name, partitions, by_id)
+            for leader in sorted(
+                {each.leader for each in partitions if each.leader is not None} - set(by_id)
+            ):
+                by_id[leader] = Broker(leader)
+        object.__setattr__(self, "brokers", tuple(by_id.values()))
+        object.__setattr__(self, "topics", MappingProxyType(topics))
+        object.__setattr__(self, "_by_id", by_id)
+        object.__setattr__(self, "_by_topic", {name: _by_number(name, topics[name]) for name in topics})
+
+    @classmethod
+    def of(cls, topics: Mapping[str, int]) -> Self:
+        """Topics with so many partitions each, in ascending order and all led by the one broker, 0.
+
+        Args:
+            topics: By name, how many partitions: 1 to 2147483647.
+
+        Returns:
+            The cluster.
+
+        Raises:
+            PartwrightError: A number of partitions is none.
+
+        Examples:
+            >>> Cluster.of({"orders": 12, "users": 3})
+            Cluster(1 broker; orders: 12 partitions; users: 3 partitions)
+        """
+        return cls.from_dict({"brokers": [{"id": 0}], "topics": topics})
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, object], *, strict: bool = True) -> Self:
+        """A cluster as `partwright strategy` reads it, and as `to_dict` gives it.
+
+        Args:
+            given: `brokers`, a list of objects with `id`, and `host`, `port`, `rack` and `region` as far as known; and
+                `topics`, by name a list of objects with `id`, `leader` (null where there is none), and `replicas`,
+                `in_sync_replicas` (or `isr`) and `offline_replicas` as far as known.  A number of partitions stands for
+                as many, led by the first broker.  Without `brokers` they are those that lead.
+            strict: As in `Cluster`.
+
+        Returns:
+            The cluster.
+
+        Raises:
+            PartwrightError: As for `Cluster`, and a field that there is not.
+
+        Examples:
+            >>> given = {"brokers": [{"id": 0, "rack": None}], "topics": {"t": [{"id": 1, "leader": 0}, {"id": 0}]}}
+            >>> [partition.id for partition in Cluster.from_dict(given).partitions("t")]
+            [1, 0]
+        """
+        found = object_fields(given, "a cluster", ("brokers", "topics"), needs="topics")
+        if not isinstance(found["topics"], Mapping):
+            raise PartwrightError(f"topics has lists of partitions by name, not {shown(found['topics'])}")
+        # A number of partitions is led by the first broker; whoever leads is one where none are given.
+        are_given = found.get("brokers") is not None
+        listed_brokers = listed(found["brokers"], "brokers") if are_given else ()
+        brokers = tuple(read_broker(each) for each in listed_brokers)
+        first = brokers[0].id if brokers else 0
+        refuse_many(sum(each for each in found["topics"].values() if isinstance(each, int)), "a cluster")
+        topics = {name: read_partitions(name, those, first) for name, those in found["topics"].items()}
+        if not are_given:
+            leaders = {each.leader for those in topics.values() for each in those if each.leader is not None}
+            brokers = tuple(Broker(leader) for leader in sorted(leaders))
+        return cls(brokers, topics, strict=strict)
+
+    @classmethod
+    def from_json(cls, given: str | bytes, *, strict: bool = True) -> Self:
+        """The same of JSON.
+
+        Args:
+            given: The text of one object, as `from_dict` takes it.
+            strict: As in `Cluster`.
+
+        Returns:
+            The cluster.
+
+        Raises:
+            PartwrightError: As for `from_dict`, and what is no JSON, or has a name twice in one object.
+
+        Examples:
+            >>> Cluster.from_json('{"topics": {"t": 3}}')
+            Cluster(1 broker; t: 3 partitions)
+        """
+        try:
+            read = read_json(given)
+        except PartwrightError:
+            raise
+        except TypeError:
+            raise PartwrightError(f"from_json takes text, not {shown(given)}") from None
+        except (ValueError, RecursionError) as error:
+            raise PartwrightError(f"this is no JSON of a cluster: {error}") from None
+        return cls.from_dict(read, strict=strict)
+
+    @classmethod
+    def from_kafka(
+        cls,
+        source: object,
+        topics: Iterable[str] | None = None,
+        *,
+        timeout: float = 5.0,
+    ) -> Cluster:
+        """What a live Kafka says of itself, each topic's partitions in ascending order.
+
+        `in_metadata_order` puts them into the order in which Java's producer has them.
+
+        Args:
+            source: `host:port` (for kafka-python, the extra `kafka`), an admin client of kafka-python 3, or an
+                AdminClient, Producer or Consumer of confluent-kafka.  The metadata of confluent-kafka has no racks:
+                only its AdminClient tells them, by `describe_cluster`, which is asked too.  None of its clients
+                tells which replicas are offline.
+            topics: The names of those that are wanted; all but Kafka's own by default.
+            timeout: Seconds for each answer.  An admin client of kafka-python has its own.
+
+        Returns:
+            The cluster.  A leader that is no live broker is none, as in Java's client.
+
+        Raises:
+            PartwrightError: `source` is none of these, or a name cannot be a topic's.
+            BrokerError: No Kafka answers, it refuses, or there is no such topic.
+            MissingExtraError: An address is given, and kafka-python is not installed.
+
+        Examples:
+            >>> Cluster.from_kafka("127.0.0.1:9092", ["orders"])
+            Cluster(1 broker; orders: 12 partitions)
+        """
+        found: Cluster = kafka_metadata().live_cluster(source, topics, timeout=timeout)
+        return found
+
+    def partitions(self, topic: str) -> tuple[Partition, ...]:
+        """All partitions of a topic, in the order of the metadata (`Cluster.partitionsForTopic`).
+
+        Raises:
+            PartwrightError: There is no such topic.
+
+        Examples:
+            >>> [partition.id for partition in Cluster.of({"orders": 3}).partitions("orders")]
+            [0, 1, 2]
+        """
+        try:
+            return self.topics[topic]
+        except (KeyError, TypeError):
+            raise unknown(topic, "topic", self.topics) from None
+
+    def available(self, topic: str) -> tuple[Partition, ...]:
+        """Those of a topic's partitions that have a leader (`Cluster.availablePartitionsForTopic`).
+
+        Raises:
+            PartwrightError: There is no such topic.
+
+        Examples:
+            >>> cluster = Cluster([Broker(0)], {"orders": [Partition(1, leader=0), Partition(0)]})
+            >>> [partition.id for partition in cluster.available("orders")]
+            [1]
+        """
+        return tuple(partition for partition in self.partitions(topic) if partition.leader is not None)
+
+    def check_leaders(self, topic: str) -> tuple[Partition, ...]:
+        """The same, where one at least is needed.
+
+        Raises:
+            PartwrightError: There is no such topic, or none of its partitions has a leader.
+
+        Examples:
+            >>> Cluster([], {"orders": [Partition(0)]}).check_leaders("orders")
+            Traceback (most recent call last):
+            partwright.errors.PartwrightError: topic 'orders': none of its partitions (1) has a leader
+        """
+        available = self.available(topic)
+        if not available:
+            count = len(self.topics[topic])
+            raise PartwrightError(f"topic {topic!r}: none of its partitions ({count}) has a leader")
+        return available
+
+    def leader_of(self, topic: str, partition: int) -> Broker | None:
+        """The broker that leads a partition, or None where none does (`Cluster.leaderFor`).
+
+        Raises:
+            PartwrightError: There is no such topic or partition.
+
+        Examples:
+            >>> cluster = Cluster([Broker(7, rack="a")], {"orders": [Partition(0, leader=7), Partition(1)]})
+            >>> cluster.leader_of("orders", 0).rack, cluster.leader_of("orders", 1)
+            ('a', None)
+        """
+        self.partitions(topic)
+        ids = self._by_topic[topic]
+        if number(partition, "a partition's id") not in ids:
+            raise PartwrightError(
+                f"topic {topic!r} has no partition {partition}: {there_are(ids, 'partitions')}"
+            )
+        leader = ids[partition].leader
+        return None if leader is None else self._by_id[leader]
+
+    def broker(self, id: int) -> Broker:  # noqa: A002 - Kafka's noun
+        """A broker by its id (`Cluster.nodeById`).
+
+        Raises:
+            PartwrightError: There is none with this id.
+
+        Examples:
+            >>> Cluster([Broker(7, rack="a")], {"orders": [Partition(0)]}).broker(7).rack
+            'a'
+        """
+        if number(id, "a broker's id") not in self._by_id:
+            raise PartwrightError(f"there is no broker {id}: {there_are(self._by_id, 'brokers')}")
+        return self._by_id[id]
+
+    def with_topic(self, name: str, partitions: object) -> Cluster:
+        """The same with one topic more, or with another one in the place of its namesake.
+
+        Args:
+            name: The topic's name.
+            partitions: `Partition`s or objects as `from_dict` takes them, in the order of the metadata; or their
+                number.
+
+        Returns:
+            A new cluster, as strict as this one.
+
+        Raises:
+            PartwrightError: As for `from_dict`.
+
+        Examples:
+            >>> Cluster.of({"orders": 12}).with_topic("users", 3)
+            Cluster(1 broker; orders: 12 partitions; users: 3 partitions)
+        """
+        first = self.brokers[0].id if self.brokers else 0
+        if isinstance(partitions, int):
+            refuse_many(partitions, "a cluster")
+        topics = {**self.topics, name: read_partitions(name, partitions, first)}
+        return Cluster(self.brokers, topics, strict=self.strict)
+
+    def in_metadata_order(self) -> Cluster:
+        """The same with each topic's partitions in the order in which Java's client has them.
+
+        A Java producer keeps the partitions of all its topics in one `HashMap` (`MetadataSnapshot`; `MetadataCache` in
+        Kafka 2.8), and sees a topic's in the order of its walk.  So the order hangs on the topic's name, and on how
+        many partitions all topics have together: name exactly those that the producer writes to.  Proven for
+        kafka-clients 2.8.2 and 4.4.0, whether a producer learns of its topics at once or one after the other.  Where
+        more than eight partitions share a bin and some of them their hash code, Java goes by where these lie in
+        memory, in another order at every start: this is one of those.
+
+        Returns:
+            A new cluster.
+
+        Examples:
+            >>> [partition.id for partition in Cluster.of({"orders": 12}).in_metadata_order().partitions("orders")]
+            [7, 8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6]
+        """
+        told = [(name, [each.id for each in partitions]) for name, partitions in self.topics.items()]
+        walked = zip(self._by_topic.items(), _core.walk_partitions(told), strict=True)
+        topics = {name: tuple(by_number[id_] for id_ in ids) for (name, by_number), ids in walked}
+        return Cluster(self.brokers, topics, strict=self.strict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `from_dict` takes it, without what is not known.
+
+        Examples:
+            >>> Cluster.of({"orders": 2}).to_dict()
+            {'brokers': [{'id': 0}], 'topics': {'orders': [{'id': 0, 'leader': 0}, {'id': 1, 'leader': 0}]}}
+        """
+        topics = {name: [known(each) for each in partitions] for name, partitions in self.topics.items()}
+        return {"brokers": [known(each) for each in self.brokers], "topics": topics}
+
+    def __hash__(self) -> int:
+        return hash((self.brokers, frozenset(self.topics.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping cannot be pickled.
+        return _again, (self.brokers, dict(self.topics), self.strict)
+
+    def __repr__(self) -> str:
+        of_topics = [f"{name}: {_counted(those)}" for name, those in list(self.topics.items())[:_SHOWN]]
+        more = len(self.topics) - len(of_topics)
+        brokers = f"{len(self.brokers)} broker{'' if len(self.brokers) == 1 else 's'}"
+        return f"Cluster({'; '.join([brokers, *of_topics, *([f'{more} more topics'] if more > 0 else [])])})"
+
+
+def _again(brokers: tuple[Broker, ...], topics: dict[str, tuple[Partition, ...]], strict: bool) -> Cluster:
+    return Cluster(brokers, topics, strict=strict)
+
+
+def _topic_name(given: object) -> str:
+    if not isinstance(given, str) or not given:
+        raise PartwrightError(f"a topic's name is text of a letter or more, not {shown(given)}")
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise PartwrightError(f"the topic's name {given!r} is not UTF-8, as every name in Kafka is") from None
+    return given
+
+
+def _check_whole(topic: str, partitions: tuple[Partition, ...]) -> None:
+    if not partitions:
+        raise PartwrightError(f"topic {topic!r} has no partitions: there is nowhere to write to")
+    ids = {each.id for each in partitions}
+    missing = next((number for number in range(len(ids)) if number not in ids), None)
+    if missing is not None:
+        raise PartwrightError(
+            f"topic {topic!r} has the partition {max(ids)} and lacks {missing}: Kafka's ids have no holes"
+        )
+
+
+def _check_leaders(topic: str, partitions: tuple[Partition, ...], brokers: Mapping[int, Broker]) -> None:
+    for each in partitions:
+        if each.leader is not None and each.leader not in brokers:
+            raise PartwrightError(
+                f"topic {topic!r}: partition {each.id} is led by {each.leader}, which is no broker: "
+                f"{there_are(brokers, 'brokers')}"
+            )
+
+
+def _by_number(topic: str, partitions: tuple[Partition, ...]) -> dict[int, Partition]:
+    found: dict[int, Partition] = {}
+    for each in partitions:
+        if each.id in found:
+            raise PartwrightError(f"topic {topic!r} has the partition {each.id} twice: each once")
+        found[each.id] = each
+    return found
+
+
+def _counted(partitions: tuple[Partition, ...]) -> str:
+    leaderless = sum(each.leader is None for each in partitions)
+    count = f"{len(partitions)} partition{'' if len(partitions) == 1 else 's'}"
+    return f"{count}, {leaderless} without leader" if leaderless else count

@@ -1,0 +1,26 @@
+"""Replicas on brokers: the rule of the textbook, Kafka's two placers and one's own list.
+
+`modulo` is what this project's first documents say, `admin_utils` and `striped` what Kafka does, with ZooKeeper and
+with KRaft, `explicit` what `kafka-topics.sh --replica-assignment` takes. All of them give a `Placement`, which knows
+who leads what, how loaded each broker is, and what is lost when a broker or a rack goes.
+"""
+
+from __future__ import annotations
+
+from partwright.cluster.placement.kraft import striped
+from partwright.cluster.placement.losses import Loss
+from partwright.cluster.placement.manual import explicit
+from partwright.cluster.placement.modulo import modulo
+from partwright.cluster.placement.replicas import BrokerLoad, Placement
+from partwright.cluster.placement.zookeeper import admin_utils, rack_alternated
+
+__all__ = [
+    "BrokerLoad",
+    "Loss",
+    "Placement",
+    "admin_utils",
+    "explicit",
+    "modulo",
+    "rack_alternated",
+    "striped",
+]

@@ -1,0 +1,121 @@
+"""KRaft's placement, `org.apache.kafka.metadata.placement.StripedReplicaPlacer`, exact to kafka-metadata 4.4.0.
+
+What it draws comes from a seed of `java.util.Random`, or from a list. The order in which it draws is that of a
+`HashMap` of racks, which is part of the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright import _core
+from partwright._check import at_least_one, listed, shown, there_are
+from partwright.cluster.placement.replicas import placed_by_core
+from partwright.cluster.placement.wanted import check_racks, enough_brokers, read_brokers
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from partwright.cluster.brokers import Broker
+    from partwright.cluster.metadata import Cluster
+    from partwright.cluster.placement.replicas import Placement
+
+__all__ = ["striped"]
+
+
+def striped(
+    brokers: Cluster | Iterable[Broker | int],
+    partitions: int,
+    replication_factor: int = 1,
+    *,
+    fenced: Iterable[int] = (),
+    seed: int | None = None,
+    draws: Iterable[int] | None = None,
+) -> Placement:
+    """Where Kafka's controller puts a new topic's replicas: stripes over racks, and over each rack's brokers.
+
+    Kafka's controller draws from a `Random` without a seed: which placement a topic gets cannot be foretold, only what
+    it looks like.  Adding partitions starts anew, whatever is there: Kafka's placer does not look at it.
+
+    Args:
+        brokers: Ids, `Broker`s or a cluster.  Their order counts only where the hash codes of racks meet in one bin of
+            Java's `HashMap`; brokers without a rack are a rack of their own, the first one.
+        partitions: How many, 1 to 1000000.
+        replication_factor: Replicas of each, 1 to the number of brokers.
+        fenced: The ids of brokers that are registered and not alive: no partition is led by them, and they get
+            replicas only where a rack has no others left.
+        seed: A seed of `java.util.Random`, 0 by default.
+        draws: Instead of it, the numbers that `nextInt(bound)` gave; `Placement.draws` has them.  More than are
+            needed are left alone.
+
+    Returns:
+        The placement, with its draws.
+
+    Raises:
+        PartwrightError: Kafka refuses it: more replicas than brokers, or all brokers are fenced; or a draw is missing
+            or not below its bound.
+
+    Examples:
+        >>> striped(range(4), 5, 3, seed=7).replicas
+        ((2, 3, 0), (3, 0, 1), (0, 1, 2), (1, 2, 3), (1, 2, 3))
+        >>> striped(range(4), 5, 3, draws=[2, 0, 0, 1, 0]).replicas[-1]
+        (1, 0, 2)
+        >>> from partwright.cluster import Broker
+        >>> stripes = striped([Broker(id, rack="abc"[id % 3]) for id in range(6)], 6, 3)
+        >>> all({id % 3 for id in row} == {0, 1, 2} for row in stripes.replicas)
+        True
+    """
+    found = read_brokers(brokers)
+    at_least_one(partitions, "partitions")
+    enough_brokers(replication_factor, found)
+    away = _fenced(fenced, found)
+    number, given = _draws(seed, draws)
+    check_racks(found)
+    column, drawn = _core.striped(
+        [(broker.id, broker.rack, broker.id in away) for broker in found],
+        partitions,
+        replication_factor,
+        number,
+        # What is no such number is none to the core, too, and is refused only where it would be drawn.
+        None if given is None else [each if _is_int(each) else -1 for each in given],
+    )
+    if isinstance(drawn, int):
+        raise PartwrightError(_bad_draw(given or (), column, drawn))
+    return placed_by_core(found, column, draws=tuple(drawn))
+
+
+def _draws(seed: Any, draws: Any) -> tuple[int, tuple[Any, ...] | None]:
+    """The seed, and the numbers that stand for it where they are given."""
+    if draws is not None:
+        if seed is not None:
+            raise PartwrightError("a seed stands for all draws: give seed or draws, not both")
+        return 0, listed(draws, "draws")
+    seed = 0 if seed is None else seed
+    if type(seed) is not int or not -(2**63) <= seed < 2**63:
+        raise PartwrightError(f"seed is a whole number of Java's long, not {shown(seed)}")
+    return seed, None
+
+
+def _is_int(given: object) -> bool:
+    return type(given) is int and 0 <= given < 2**31
+
+
+def _bad_draw(draws: Sequence[Any], place: int, bound: int) -> str:
+    if place >= len(draws):
+        return f"draws ends after {place} of them, and this placement draws more: record them all"
+    return f"draws: the number at {place} is drawn from 0 to {bound - 1}, and cannot be {shown(draws[place])}"
+
+
+def _fenced(given: object, brokers: Sequence[Broker]) -> set[int]:
+    ids = {broker.id for broker in brokers}
+    found = set()
+    for each in listed(given, "fenced"):
+        if type(each) is not int or each not in ids:
+            raise PartwrightError(f"fenced: there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
+        found.add(each)
+    if len(found) == len(ids):
+        raise PartwrightError(
+            f"all {len(ids)} brokers are fenced: one at least must be alive to lead a partition"
+        )
+    return found

@@ -1,0 +1,92 @@
+"""What is lost when brokers or racks go: partitions offline, with fewer replicas, and closed for `acks=all`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright._check import listed, shown, there_are
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from partwright.cluster.brokers import Broker
+
+__all__ = ["Loss", "gone_of", "loss_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What is left of a topic when brokers have gone, as long as they stay away.
+
+    Attributes:
+        brokers: The ids of those that have gone.
+        offline: Partitions of which no replica in sync is left: nobody reads or writes them, as long as an unclean
+            election is not allowed (`unclean.leader.election.enable`, false by default).
+        under_replicated: Those that lack a replica, and still have one.  Kafka's own tool counts those that are offline
+            too.
+        below_min_insync: Those that still have one, and fewer than `min.insync.replicas`, or than all where that asks
+            for more than there are (`Partition.effectiveMinIsr` of Kafka 4.3.1): they are read, and refuse what is
+            produced with `acks=all`.
+        new_leaders: By partition, who leads it where its preferred leader does not: the first replica of its list that
+            is in sync and alive (`PartitionChangeBuilder` of kafka-metadata 4.3.1).
+        leaders: By broker that is left, how many partitions it leads then.
+    """
+
+    brokers: tuple[int, ...]
+    offline: tuple[int, ...]
+    under_replicated: tuple[int, ...]
+    below_min_insync: tuple[int, ...]
+    new_leaders: Mapping[int, int]
+    leaders: Mapping[int, int]
+
+
+def loss_of(
+    placed: Iterable[tuple[tuple[int, ...], Collection[int]]],
+    brokers: tuple[Broker, ...],
+    gone: set[int],
+    min_insync_replicas: int,
+    first: int,
+) -> Loss:
+    """What is left of a placement: each partition's replicas with those in sync; `Placement.lost` says the rest."""
+    offline, fewer, below, leaders = [], [], [], {}
+    counts = Counter({broker.id: 0 for broker in brokers if broker.id not in gone})
+    for partition, (replicas, in_sync) in enumerate(placed, first):
+        left = [each for each in replicas if each not in gone and each in in_sync]
+        if not left:
+            offline.append(partition)
+            continue
+        if len(left) < len(replicas):
+            fewer.append(partition)
+        if len(left) < min(min_insync_replicas, len(replicas)):
+            below.append(partition)
+        counts[left[0]] += 1
+        if replicas[0] != left[0]:
+            leaders[partition] = left[0]
+    return Loss(
+        tuple(sorted(gone)),
+        tuple(offline),
+        tuple(fewer),
+        tuple(below),
+        leaders,
+        dict(counts),
+    )
+
+
+def gone_of(all_brokers: tuple[Broker, ...], brokers: Iterable[int], racks: Iterable[str]) -> set[int]:
+    """The ids of those that are gone: the brokers named, and all of the racks named."""
+    ids = {broker.id for broker in all_brokers}
+    gone = set()
+    for each in listed(brokers, "brokers"):
+        if type(each) is not int or each not in ids:
+            raise PartwrightError(f"there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
+        gone.add(each)
+    named = sorted({broker.rack for broker in all_brokers if broker.rack is not None})
+    for each in listed(racks, "racks"):
+        if each not in named:
+            have = f"there are {', '.join(map(repr, named))}" if named else "no broker names its rack"
+            raise PartwrightError(f"there is no rack {shown(each)}: {have}")
+        gone |= {broker.id for broker in all_brokers if broker.rack == each}
+    return gone

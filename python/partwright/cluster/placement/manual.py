@@ -1,0 +1,119 @@
+"""A placement that somebody wrote down, as `kafka-topics.sh --replica-assignment` takes it, with Kafka's own checks."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from partwright._check import listed, number, shown
+from partwright.cluster.placement.replicas import Placement
+from partwright.cluster.placement.wanted import read_brokers
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from partwright.cluster.brokers import Broker
+    from partwright.cluster.metadata import Cluster
+
+__all__ = ["explicit", "java_int"]
+
+# What Java's String.trim takes away.
+_BLANKS = "".join(map(chr, range(33)))
+_HIGHEST = 2**31 - 1
+
+
+def explicit(
+    assignment: str | Iterable[Sequence[int]],
+    brokers: Cluster | Iterable[Broker | int] | None = None,
+) -> Placement:
+    """A placement of a text such as `0:1,1:2`, or of lists: a list a partition, its preferred leader first.
+
+    The text is read as `TopicCommand.parseReplicaAssignment` of kafka-tools 3.9.2 does, and lists are checked as the
+    controller's `ReplicationControlManager.validateManualPartitionAssignment` does.
+
+    Args:
+        assignment: The text, or the lists.
+        brokers: The brokers of the cluster.  Those that the lists name, where they are left out.
+
+    Returns:
+        The placement.
+
+    Raises:
+        PartwrightError: Kafka refuses it: no partition, an empty list, a broker that is no number, is there twice in
+            one list, or is not in the cluster; lists of unequal length.
+
+    Examples:
+        >>> explicit("0:1,1:2", range(3)).replicas
+        ((0, 1), (1, 2))
+        >>> explicit("0:1,1:3", range(3))
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: partition 1: there is no broker 3: there are the brokers 0, 1 and 2
+    """
+    lists = _read(assignment) if isinstance(assignment, str) else _lists(assignment)
+    if not lists:
+        raise PartwrightError("the replica assignment names no partition: write 0:1,1:2")
+    for partition, replicas in enumerate(lists):
+        if not replicas:
+            raise PartwrightError(
+                f"partition {partition} has an empty list of replicas: name one broker at least"
+            )
+        if len(replicas) != len(lists[0]):
+            raise PartwrightError(
+                f"partition {partition} has {len(replicas)} replicas and partition 0 has {len(lists[0])}: "
+                "all partitions of a new topic have as many"
+            )
+    if brokers is None:
+        brokers = sorted({each for replicas in lists for each in replicas})
+    return Placement(read_brokers(brokers), lists)
+
+
+def java_int(text: str) -> int | None:
+    """`Integer.parseInt`, or None where it throws: a sign or none, digits of any script, within 32 bits.
+
+    Examples:
+        >>> java_int("+07"), java_int("1_000"), java_int("2147483648")
+        (7, None, None)
+    """
+    if not re.fullmatch(r"[+-]?\d+", text) or any(letter > "\uffff" for letter in text):
+        return None
+    sign = -1 if text[0] == "-" else 1
+    value = 0
+    for letter in text.lstrip("+-"):
+        value = value * 10 + unicodedata.decimal(letter)
+        if value > _HIGHEST + 1:
+            return None
+    return sign * value if -(2**31) <= sign * value <= _HIGHEST else None
+
+
+def _java_split(text: str, separator: str) -> list[str]:
+    """`String.split`, which drops the empty texts at the end; of an empty text it makes one."""
+    parts = text.split(separator)
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return [] if parts == [""] and text else parts
+
+
+def _read(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        tuple(_broker(each, partition) for each in _java_split(part, ":"))
+        for partition, part in enumerate(_java_split(text, ","))
+    )
+
+
+def _broker(text: str, partition: int) -> int:
+    found = java_int(text.strip(_BLANKS))
+    if found is None or found < 0:
+        raise PartwrightError(
+            f"partition {partition}: {shown(text)} is no id of a broker: write 0:1,1:2, a list of ids a partition"
+        )
+    return found
+
+
+def _lists(given: object) -> tuple[tuple[int, ...], ...]:
+    what = "the replica assignment"
+    return tuple(
+        tuple(number(each, f"partition {partition}: a broker's id") for each in listed(replicas, what))
+        for partition, replicas in enumerate(listed(given, what))
+    )

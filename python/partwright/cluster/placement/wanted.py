@@ -1,0 +1,51 @@
+"""What a caller wants placed: brokers, and how many partitions and replicas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwright._check import at_least_one, listed, there_are
+from partwright.cluster.brokers import Broker
+from partwright.cluster.metadata import Cluster
+from partwright.errors import PartwrightError
+
+__all__ = ["check_racks", "enough_brokers", "read_brokers"]
+
+
+def read_brokers(given: object) -> tuple[Broker, ...]:
+    """Brokers of their ids, of `Broker`s, or of a cluster.
+
+    Raises:
+        PartwrightError: There are none, one is there twice, or one is neither.
+
+    Examples:
+        >>> [broker.id for broker in read_brokers([2, Broker(0)])]
+        [2, 0]
+    """
+    found: dict[int, Broker] = {}
+    for each in listed(given.brokers if isinstance(given, Cluster) else given, "brokers"):
+        broker = each if isinstance(each, Broker) else Broker(each)
+        if broker.id in found:
+            raise PartwrightError(f"brokers has {broker.id} twice: each id once")
+        found[broker.id] = broker
+    if not found:
+        raise PartwrightError("brokers is empty: a partition needs one broker at least")
+    return tuple(found.values())
+
+
+def enough_brokers(replication_factor: Any, brokers: tuple[Broker, ...]) -> int:
+    """A number of replicas that so many brokers can have: no broker has two of one partition."""
+    at_least_one(replication_factor, "replication_factor", 2**15 - 1)
+    if replication_factor > len(brokers):
+        raise PartwrightError(
+            f"{replication_factor} replicas of a partition need as many brokers, and "
+            f"{there_are((broker.id for broker in brokers), 'brokers')}: take fewer replicas"
+        )
+    return int(replication_factor)
+
+
+def check_racks(brokers: tuple[Broker, ...]) -> None:
+    """Refuses the name of a rack that no Kafka can have."""
+    for broker in brokers:
+        if broker.rack is not None and any("\ud800" <= letter <= "\udfff" for letter in broker.rack):
+            raise PartwrightError(f"rack {broker.rack!r} is not UTF-8, as every name in Kafka is")

@@ -1,0 +1,221 @@
+"""What a number of partitions costs a cluster and its clients: ranges, each with its source and what it assumes.
+
+Jun Rao's are those of his articles, with ZooKeeper and an older Kafka; what we measured,
+tests/kafka/test_partition_costs.py measures again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "FILES_A_SEGMENT",
+    "INDEX_BYTES",
+    "MAPS_A_SEGMENT",
+    "SOURCES",
+    "CostEstimate",
+    "Load",
+    "figures",
+    "warnings",
+]
+
+RAO_2015, RAO_2018, KRAFT_2021, MEASURED = "Jun Rao 2015", "Jun Rao 2018", "Confluent 2021", "measured"
+SOURCES = {
+    RAO_2015: "How to choose the number of topics/partitions in a Kafka cluster, "
+    "https://www.confluent.io/blog/how-choose-number-topics-partitions-kafka-cluster/",
+    RAO_2018: "Apache Kafka supports 200K partitions per cluster, "
+    "https://www.confluent.io/blog/apache-kafka-supports-200k-partitions-per-cluster/",
+    KRAFT_2021: "A first glimpse of a Kafka without ZooKeeper, "
+    "https://www.confluent.io/blog/kafka-without-zookeeper-a-sneak-peek/",
+    MEASURED: "on a broker of Kafka 4.3.1, by tests/kafka/test_partition_costs.py of partwright",
+}
+
+FILES_A_SEGMENT = 1
+MAPS_A_SEGMENT = 2
+INDEX_BYTES = 2 * 10 * 2**20
+_SESSION_S = 9
+# 37 seconds for 2,000,000 partitions; and what one election took with ZooKeeper.
+_ELECTION_S = (37 / 2_000_000, 0.005)
+_LATENCY_MS = 20 / 1000
+_FETCH_PARTITION, _FETCH_BROKER = 2**20, 50 * 2**20
+_MOST_REPLICAS = 4000
+# `ReplicationControlManager.MAX_PARTITIONS_PER_BATCH` of kafka-metadata.
+_MOST_AT_ONCE = 10_000
+_FILES_LIMIT, _MAPS_LIMIT = 100_000, 65_530
+
+
+class Load(NamedTuple):
+    """What figures are made of: a number of partitions, and all that is said of the cluster and of its clients."""
+
+    partitions: int
+    brokers: int
+    replication_factor: int
+    busiest_leaders: int
+    busiest_replicas: int
+    segments: tuple[float, float]
+    consumers: int
+    groups: int
+    producers: int
+    threads: tuple[int, int]
+    batch_size: int
+    buffer_memory: int
+    replica_fetchers: int
+    cleaner_threads: int
+    clean_s: tuple[float, float]
+
+
+class CostEstimate(NamedTuple):
+    """One cost: `low` to `high` of a `unit` (`""`: a count, `B`, `s`, `ms`), where that is from and what it assumes."""
+
+    name: str
+    low: float
+    high: float
+    unit: str
+    source: str
+    assumes: str
+
+
+def figures(load: Load) -> Iterator[CostEstimate]:
+    """All costs, those of brokers first; "the busiest broker" is the one that most partitions are on.
+
+    Examples:
+        >>> load = Load(12, 3, 3, 4, 12, (1, 10), 6, 1, 1, (2, 10), 16384, 33554432, 1, 1, (0.1, 10))
+        >>> [(each.name, each.low, each.high) for each in figures(load)][:3]
+        [('leaders', 4, 4), ('replicas', 12, 12), ('open files', 12, 120)]
+    """
+    led, held = load.busiest_leaders, load.busiest_replicas
+    few, many = load.segments
+    yield CostEstimate("leaders", led, led, "", "arithmetic", "on the busiest broker, of this topic alone")
+    yield CostEstimate(
+        "replicas", held, held, "", "arithmetic", "on the busiest broker, with those that it has already"
+    )
+    a_replica = f"{_between(few, many)} segment{'' if few == many == 1 else 's'} a replica"
+    yield CostEstimate(
+        "open files", held * few * FILES_A_SEGMENT, held * many * FILES_A_SEGMENT, "", MEASURED, a_replica
+    )
+    yield CostEstimate(
+        "memory map areas",
+        held * few * MAPS_A_SEGMENT,
+        held * many * MAPS_A_SEGMENT,
+        "",
+        f"{MEASURED}; Kafka's documentation",
+        f"{a_replica}, both indexes mapped",
+    )
+    yield CostEstimate(
+        "mapped indexes",
+        held * INDEX_BYTES,
+        held * INDEX_BYTES,
+        "B",
+        MEASURED,
+        "segment.index.bytes 10 MiB: address space of the newest segments; on disk it is hardly a thousandth at first",
+    )
+    yield CostEstimate(
+        "leaders away after a crash",
+        _SESSION_S + led * _ELECTION_S[0],
+        _SESSION_S + led * _ELECTION_S[1],
+        "s",
+        f"{KRAFT_2021}; {RAO_2015}",
+        "broker.session.timeout.ms 9000, then 0.0185 ms a leader (KRaft, 2,000,000 in 37 s) to 5 ms (ZooKeeper)",
+    )
+    yield CostEstimate("latency of replication", 0, _replicated(load), "ms", RAO_2015, _REPLICATION)
+    yield CostEstimate(
+        "a round of the log cleaner",
+        held / load.cleaner_threads * load.clean_s[0],
+        held / load.cleaner_threads * load.clean_s[1],
+        "s",
+        "arithmetic",
+        f"compacted logs, {_between(*load.clean_s)} s each (a guess: see max-clean-time-secs), "
+        f"log.cleaner.threads {load.cleaner_threads}",
+    )
+    yield from _of_clients(load)
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
+_REPLICATION = "20 ms for 1,000 partitions from one broker to another, one fetcher each: an upper end today"
+
+
+def _replicated(load: Load) -> float:
+    """Milliseconds that a follower may lag behind one other broker."""
+    if load.brokers == 1:
+        return 0.0
+    followed = load.partitions * (load.replication_factor - 1) / (load.brokers * (load.brokers - 1))
+    return followed * _LATENCY_MS / load.replica_fetchers
+
+
+def _of_clients(load: Load) -> Iterator[CostEstimate]:
+    read = min(-(-load.partitions // load.consumers) * _FETCH_PARTITION, load.brokers * _FETCH_BROKER)
+    yield CostEstimate(
+        "memory of a producer",
+        load.batch_size,
+        load.partitions * load.batch_size,
+        "B",
+        "RecordAccumulator of kafka-clients 4.4.0",
+        "batch.size for each partition with an open batch: one where records have no key, all where keys are many",
+    )
+    yield CostEstimate(
+        "fetched by a consumer",
+        0,
+        read,
+        "B",
+        "ConsumerConfig of kafka-clients 4.4.0",
+        "max.partition.fetch.bytes 1 MiB, and fetch.max.bytes 50 MiB from each broker; larger records exceed it",
+    )
+    clients = load.producers + load.consumers * load.groups
+    reached = min(load.partitions, load.brokers)
+    yield CostEstimate(
+        "sockets of clients",
+        -(-clients * reached // load.brokers),
+        clients + load.consumers * load.groups,
+        "",
+        f"NetworkClient of kafka-clients 4.4.0; {MEASURED}",
+        "on one broker: a connection a client and broker, however many partitions; more on a group's coordinator",
+    )
+    yield CostEstimate(
+        "consumer threads",
+        min(load.threads[0], load.partitions),
+        load.partitions,
+        "",
+        RAO_2015,
+        "a group: from as many as the target needs at least, to one a partition; more of them are idle",
+    )
+
+
+def warnings(load: Load, found: tuple[CostEstimate, ...]) -> Iterator[str]:
+    """What goes beyond a limit that Kafka or its authors name, a sentence each.
+
+    Examples:
+        >>> load = Load(12, 3, 3, 4, 12, (1, 10), 6, 1, 1, (2, 10), 16384, 33554432, 1, 1, (0.1, 10))
+        >>> list(warnings(load, tuple(figures(load))))
+        []
+    """
+    high = {each.name: each.high for each in found}
+    if load.partitions > _MOST_AT_ONCE:
+        yield f"Kafka's controller makes no more than {_MOST_AT_ONCE:,} partitions at a request: add the others later"
+    if load.busiest_replicas > _MOST_REPLICAS:
+        yield (
+            f"{load.busiest_replicas:,} replicas on a broker are more than {_MOST_REPLICAS:,}, the rule of thumb with "
+            f"ZooKeeper ({RAO_2018}); KRaft takes more, try it"
+        )
+    if load.replication_factor > 1 and load.partitions > 100 * load.brokers * load.replication_factor:
+        yield (
+            f"for latency, Jun Rao's rule is at most 100 x brokers x replicas partitions, here "
+            f"{100 * load.brokers * load.replication_factor:,}"
+        )
+    if high["open files"] > _FILES_LIMIT:
+        yield f"up to {high['open files']:,.0f} open files: allow a broker more than the usual {_FILES_LIMIT:,}"
+    if high["memory map areas"] > _MAPS_LIMIT:
+        yield (
+            f"up to {high['memory map areas']:,.0f} memory map areas: raise vm.max_map_count, {_MAPS_LIMIT:,} by "
+            "default, or brokers end with 'Map failed'"
+        )
+    if high["memory of a producer"] > load.buffer_memory:
+        yield (
+            f"open batches of all partitions take {high['memory of a producer']:,.0f} bytes, and buffer.memory is "
+            f"{load.buffer_memory:,}: a producer with many keys waits, or has smaller batches"
+        )

@@ -1,0 +1,116 @@
+"""An assignor of one's own as kafka-python's consumers take one: what members send and get is on Kafka's wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright.assignors.consumer_partition_assignor import (
+    Cluster,
+    ConsumerGroupMetadata,
+    MemberAssignment,
+    PartitionInfo,
+    Subscription,
+    TopicPartition,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.assignors.custom import OwnAssignor
+
+__all__ = ["adapted", "by_topic"]
+
+# The first version of subscriptions that has what is owned and its generation.
+_SUBSCRIPTION_VERSION = 2
+_NO_GENERATION = -1
+
+
+def adapted(own: OwnAssignor, abstract: Any, wire: Any) -> Any:
+    """An object of kafka-python's `AbstractPartitionAssignor`, for one consumer: it remembers what that consumer owns.
+
+    What a member sends is what its own object's `subscription_user_data` said, and `on_assignment` is told of that
+    consumer's part, by metadata without a member id, which kafka-python does not tell.
+
+    Args:
+        own: The assignor.
+        abstract: kafka-python's module of this class.
+        wire: Its module of what subscriptions and assignments are on the wire.
+    """
+
+    class Assignor(abstract.AbstractPartitionAssignor):  # type: ignore[misc]
+        name = own.name
+        version = 0
+
+        def __init__(self) -> None:
+            self._owned: Sequence[tuple[str, int]] = ()
+            self._generation = _NO_GENERATION
+
+        def supported_protocols(self) -> list[Any]:
+            return [abstract.RebalanceProtocol[name] for name in own.protocols]
+
+        def metadata(self, topics: Any) -> Any:
+            pair = wire.ConsumerProtocolSubscription.TopicPartition
+            return wire.ConsumerProtocolSubscription(
+                version=_SUBSCRIPTION_VERSION,
+                topics=sorted(topics),
+                user_data=own.user_data(set(topics)) or b"",
+                owned_partitions=[
+                    pair(topic=topic, partitions=partitions)
+                    for topic, partitions in by_topic(self._owned).items()
+                ],
+                generation_id=self._generation,
+            )
+
+        def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:
+            subscriptions = {member.member_id: _subscription(member) for member in members}
+            known = {}
+            for topic in sorted({topic for said in subscriptions.values() for topic in said.topics}):
+                numbers = sorted(cluster.partitions_for_topic(topic) or ())
+                if numbers:
+                    known[topic] = [PartitionInfo(topic, number, []) for number in numbers]
+            given = own.given(Cluster(known), subscriptions)
+            return {
+                member: wire.ConsumerProtocolAssignment(
+                    self.version, list(by_topic(part.partitions).items()), part.user_data or b""
+                )
+                for member, part in given.items()
+            }
+
+        def on_assignment(self, assignment: Any, generation: int) -> None:
+            self._owned = [TopicPartition(*pair) for pair in assignment.partitions()]
+            self._generation = generation
+            part = MemberAssignment(self._owned, assignment.user_data or None)
+            own.tell(part, ConsumerGroupMetadata(generation, "", None))
+
+    return Assignor()
+
+
+def by_topic(pairs: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
+    """A list of partitions for each topic, as the protocol has them.
+
+    Examples:
+        >>> by_topic([("t", 0), ("u", 1), ("t", 2)])
+        {'t': [0, 2], 'u': [1]}
+    """
+    topics: dict[str, list[int]] = {}
+    for topic, partition in pairs:
+        topics.setdefault(topic, []).append(partition)
+    return topics
+
+
+def _subscription(member: Any) -> Subscription:
+    """A member of JoinGroup's response; one of an older form owns nothing."""
+    said = member.metadata
+    generation = getattr(said, "generation_id", None)
+    return Subscription(
+        list(said.topics),
+        said.user_data or None,
+        [
+            TopicPartition(each.topic, number)
+            for each in getattr(said, "owned_partitions", None) or ()
+            for number in each.partitions
+        ],
+        generation if generation is not None and generation > _NO_GENERATION else None,
+        member.group_instance_id,
+        None,
+    )

@@ -1,0 +1,300 @@
+"""The jars of Kafka and of Spark's connector: fetched once, checked against the lock, kept in a cache.
+
+`PARTWRIGHT_MAVEN_REPOSITORY` names another Maven repository than that of the lock: a mirror's address, or
+a folder as `file:///...`, such as Maven's own local one. `PARTWRIGHT_CACHE` names another folder than the
+user's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import ssl
+import sys
+import threading
+import tomllib
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from typing import IO, TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+
+import filelock
+
+from partwright.errors import PartwrightError
+from partwright.folders import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["Jar", "JarError", "JarSet", "jars", "jars_folder", "locked"]
+
+_ATTEMPTS = 4
+_BACKOFF_S = 0.5
+_CHUNK_BYTES = 1 << 17
+_SILENCE_S = 30
+_OTHER_PROCESS_S = 900
+_THREADS = 8
+_NETWORK_ERRORS = (
+    urllib.error.URLError,
+    http.client.HTTPException,
+    ssl.SSLError,
+    TimeoutError,
+    ConnectionError,
+)
+# Of HTTP's refusals, those that may pass.
+_MAY_PASS = frozenset({408, 429, 500, 502, 503, 504})
+
+
+class JarError(PartwrightError):
+    """A jar cannot be had, or is not the one that was locked."""
+
+
+@dataclass(frozen=True)
+class Jar:
+    """One jar of the lock.
+
+    Attributes:
+        coordinates: `group:artifact:version`, as Maven says it.
+        sha256: The digest of the whole file, in hexadecimal.
+        size: The file's size in bytes.
+    """
+
+    coordinates: str
+    sha256: str
+    size: int
+
+    @property
+    def path(self) -> str:
+        """Where a Maven repository has it, relative to the repository's address."""
+        group, artifact, version = self.coordinates.split(":")
+        return f"{group.replace('.', '/')}/{artifact}/{version}/{artifact}-{version}.jar"
+
+
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that belong on one class path, and where they come from.
+
+    Attributes:
+        name: The set's name in the lock.
+        repository: The Maven repository's address, ending with a slash.
+        jars: The jars, in the lock's order.
+    """
+
+    name: str
+    repository: str
+    jars: tuple[Jar, ...]
+
+    def version(self, artifact: str) -> str:
+        """The version of one artifact of the set, such as `kafka_2.13`."""
+        coordinates = (jar.coordinates.split(":") for jar in self.jars)
+        return next(version for _, name, version in coordinates if name == artifact)
+
+
+def locked(name: str) -> JarSet:
+    """What the lock, and the environment, say of one set of jars.
+
+    Args:
+        name: `broker` or `connector`.
+
+    Raises:
+        JarError: There is no such set, or `PARTWRIGHT_MAVEN_REPOSITORY` is no address.
+
+    Examples:
+        >>> len(locked("connector").jars)
+        4
+    """
+    lock = tomllib.loads(
+        resources.files("partwright.kafka").joinpath("jars.lock").read_text(encoding="utf-8")
+    )
+    repository = lock.pop("repository")
+    if name not in lock:
+        raise JarError(f"{name!r} is no set of jars: say one of {', '.join(sorted(lock))}")
+    repository = os.environ.get("PARTWRIGHT_MAVEN_REPOSITORY") or repository
+    if urlsplit(repository).scheme not in {"https", "http", "file"}:
+        raise JarError(
+            f"PARTWRIGHT_MAVEN_REPOSITORY is {repository!r}, which is no address: say https://, http:// or file://"
+        )
+    return JarSet(name, repository.rstrip("/") + "/", tuple(Jar(**entry) for entry in lock[name]))
+
+
+def jars_folder() -> Path:
+    """Where jars are kept, laid out as a Maven repository."""
+    return cache_folder() / "jars"
+
+
+def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> list[Path]:
+    """Every jar of a set as a file, fetching those that the cache lacks.
+
+    Each file's size and sha256 are checked each time, so what is returned is what was locked.  Any number of
+    processes may ask at once: one of them fetches, the others wait for it.
+
+    Args:
+        set_name: `broker` or `connector`.
+        progress: Called from several threads, one at a time, with the bytes fetched and the bytes to fetch.
+            By default a bar is drawn on stderr where that is a terminal.
+
+    Returns:
+        The files, in the lock's order.
+
+    Raises:
+        JarError: A jar cannot be fetched, is not the one that was locked, or the cache cannot be written.
+
+    Examples:
+        >>> [file.name for file in jars("connector")][0]  # doctest: +SKIP
+        'commons-pool2-2.13.1.jar'
+    """
+    wanted, folder = locked(set_name), jars_folder()
+    if _missing(wanted.jars, folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with filelock.FileLock(folder / ".fetching", timeout=_OTHER_PROCESS_S):
+                _fetch_all(wanted, _missing(wanted.jars, folder), folder, progress)
+        except filelock.Timeout as error:
+            raise JarError(
+                f"another process is still fetching jars into {folder}: wait for it, or end it"
+            ) from error
+        except OSError as error:
+            raise JarError(
+                f"no jars can be kept in {folder} ({error.strerror}): name another folder in PARTWRIGHT_CACHE"
+            ) from error
+    return [folder / jar.path for jar in wanted.jars]
+
+
+def _missing(wanted: Sequence[Jar], folder: Path) -> list[Jar]:
+    return [jar for jar in wanted if not _is_kept(jar, folder / jar.path)]
+
+
+def _is_kept(jar: Jar, file: Path) -> bool:
+    try:
+        if file.stat().st_size != jar.size:
+            return False
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest() == jar.sha256
+    except OSError:
+        return False
+
+
+def _fetch_all(
+    wanted: JarSet, missing: list[Jar], folder: Path, progress: Callable[[int, int], None] | None
+) -> None:
+    if not missing:
+        return
+    total = sum(jar.size for jar in missing)
+    with _shown(wanted.name, len(missing), progress) as show, ThreadPoolExecutor(_THREADS) as pool:
+        fetch = _Fetch(wanted.repository, folder, lambda fetched: show(fetched, total))
+        try:
+            for done in [pool.submit(fetch.jar, jar) for jar in missing]:
+                done.result()
+        except BaseException:
+            # Also for Ctrl-C: the pool's exit waits for its threads, which stop at their next chunk.
+            fetch.stopped.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _shown(
+    name: str, count: int, progress: Callable[[int, int], None] | None
+) -> Iterator[Callable[[int, int], None]]:
+    """What to call with the bytes fetched and the bytes in all."""
+    if progress is not None or not sys.stderr.isatty():
+        yield progress or (lambda _fetched, _total: None)
+        return
+    from rich.console import Console  # noqa: PLC0415 - it takes longer to import than all else here
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn  # noqa: PLC0415 - too
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"Fetching {count} jars ({name})", total=None)
+        yield lambda fetched, total: bar.update(task, completed=fetched, total=total)
+
+
+class _Fetch:
+    """One round of fetching; the lock is held, so nobody else writes into the folder."""
+
+    def __init__(self, repository: str, folder: Path, show: Callable[[int], None]) -> None:
+        self.stopped = threading.Event()
+        self._repository = repository
+        self._folder = folder
+        self._show = show
+        self._fetched = 0
+        self._counting = threading.Lock()
+
+    def jar(self, jar: Jar) -> None:
+        """Fetch one jar, again where the network may only have hiccuped."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._attempt(jar)
+            except _NETWORK_ERRORS as error:
+                final = False
+                if isinstance(error, urllib.error.HTTPError):
+                    final = error.code not in _MAY_PASS
+                    # It holds the connection open.
+                    error.close()
+                # Nothing at a file's address is answered at once and for good.
+                if final or attempt == _ATTEMPTS or self._repository.startswith("file:"):
+                    raise JarError(self._refusal(jar, error)) from error
+                self.stopped.wait(_BACKOFF_S * 2**attempt)
+            else:
+                return
+
+    def _attempt(self, jar: Jar) -> None:
+        target = self._folder / jar.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # A process that was killed leaves its part, and the next one writes over it.
+        part = target.with_name(f"{target.name}.part")
+        try:
+            self._download(jar, part)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _download(self, jar: Jar, part: Path) -> None:
+        digest, size = hashlib.sha256(), 0
+        try:
+            with self._open(jar) as answer, part.open("wb") as file:
+                while not self.stopped.is_set() and (chunk := answer.read(_CHUNK_BYTES)):
+                    file.write(chunk)
+                    digest.update(chunk)
+                    size += len(chunk)
+                    self._count(len(chunk))
+            self._check(jar, digest.hexdigest(), size)
+        except BaseException:
+            self._count(-size)
+            raise
+
+    def _open(self, jar: Jar) -> IO[bytes]:
+        address = self._repository + jar.path
+        found = urllib.request.urlopen(address, timeout=_SILENCE_S)  # noqa: S310 - the lock's or the user's, its scheme checked
+        return cast("IO[bytes]", found)
+
+    def _check(self, jar: Jar, sha256: str, size: int) -> None:
+        if size < jar.size:
+            raise http.client.IncompleteRead(b"", jar.size - size)
+        if sha256 != jar.sha256:
+            raise JarError(
+                f"{jar.coordinates} from {self._repository} is not the file that was locked: its sha256 is "
+                f"{sha256} ({size} bytes) instead of {jar.sha256} ({jar.size} bytes); ask whoever runs that "
+                "repository"
+            )
+
+    def _count(self, size: int) -> None:
+        with self._counting:
+            self._fetched += size
+            self._show(self._fetched)
+
+    def _refusal(self, jar: Jar, error: Exception) -> str:
+        if isinstance(error, http.client.IncompleteRead):
+            why = f"{error.expected} of its {jar.size} bytes did not come"
+        else:
+            why = str(getattr(error, "reason", None) or error)
+        return (
+            f"{jar.coordinates} cannot be fetched from {self._repository} ({why}): check the network, or "
+            "name a mirror in PARTWRIGHT_MAVEN_REPOSITORY"
+        )

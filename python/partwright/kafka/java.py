@@ -1,0 +1,132 @@
+"""The Java that runs Kafka and Spark: found, asked for its version, refused where it does not do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from partwright.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MINIMUM", "java_command", "java_major_version", "properties"]
+
+# Kafka 4 and Spark 4 both need it.
+MINIMUM = 17
+
+_INSTALL = f"install a JDK {MINIMUM} or later (Debian: apt-get install openjdk-{MINIMUM}-jdk-headless)"
+_QUOTED = re.compile(r'\bversion "([^"]+)"')
+_MAJOR = re.compile(r"(?:1\.)?(\d+)(?![\d])")
+_TIMEOUT_S = 60
+
+
+def java_command() -> Path:
+    """The `java` to run: that of `JAVA_HOME` where it is set, as Spark does, otherwise the first on `PATH`.
+
+    Returns:
+        The path of a `java` whose version is 17 or later.
+
+    Raises:
+        MissingExtraError: There is no Java, it does not say its version, or it is older than 17.
+
+    Examples:
+        >>> java_command().stem
+        'java'
+    """
+    java, origin = _find()
+    text = _version_text(java)
+    quoted = _QUOTED.search(text)
+    major = java_major_version(quoted[1]) if quoted else None
+    if quoted is None or major is None:
+        said = text.strip().splitlines()[:1] or ["nothing"]
+        raise MissingExtraError(f"{java} ({origin}) names no Java version, but says {said[0]!r}: {_INSTALL}")
+    if major < MINIMUM:
+        raise MissingExtraError(f"{java} ({origin}) is Java {quoted[1]}, which is too old: {_INSTALL}")
+    return java
+
+
+def java_major_version(version: str) -> int | None:
+    """The major version in what `java -version` quotes.
+
+    Args:
+        version: As quoted, such as `17.0.15`; up to Java 8 the major version is the second number.
+
+    Returns:
+        The major version, or None where the text has no such form.
+
+    Examples:
+        >>> java_major_version("1.8.0_392"), java_major_version("21-ea"), java_major_version("unknown")
+        (8, 21, None)
+    """
+    found = _MAJOR.match(version)
+    return int(found[1]) if found else None
+
+
+def properties(settings: Mapping[str, str]) -> str:
+    r"""The text of a properties file as Java's `Properties.load` reads it back, whatever the names and values are.
+
+    Args:
+        settings: The values by their names.
+
+    Returns:
+        A line for each setting, in ASCII.
+
+    Examples:
+        >>> properties({"a b": " c=ü\n"})
+        'a\\ b=\\ c=\\u00fc\\n\n'
+    """
+    return "".join(f"{_escaped(name, ' =:#!')}={_escaped(value, '')}\n" for name, value in settings.items())
+
+
+_NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+
+
+def _escaped(text: str, marks: str) -> str:
+    """The text with a backslash before what Java would not take as it is: `marks`, and the blank that is first."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    characters = (chr(int.from_bytes(units[at : at + 2])) for at in range(0, len(units), 2))
+    escaped = [
+        f"\\{each}"
+        if each in marks or (each == " " and not place)
+        else _NAMED.get(each) or (each if each.isascii() else f"\\u{ord(each):04x}")
+        for place, each in enumerate(characters)
+    ]
+    return "".join(escaped)
+
+
+def _find() -> tuple[Path, str]:
+    """The `java` and in which place it was found."""
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = shutil.which("java", path=Path(home, "bin"))
+        if java is None:
+            raise MissingExtraError(
+                f"JAVA_HOME is {home}, where there is no bin/java: correct it, or {_INSTALL}"
+            )
+        return Path(java), "by JAVA_HOME"
+    java = shutil.which("java")
+    if java is None:
+        raise MissingExtraError(f"Java was not found, neither by JAVA_HOME nor on PATH: {_INSTALL}")
+    return Path(java), "on PATH"
+
+
+def _version_text(java: Path) -> str:
+    """What `java -version` prints: on stderr, after a line on any options taken from the environment."""
+    try:
+        # The path comes from the user's own environment, which is theirs to choose.
+        done = subprocess.run(  # noqa: S603 - a list, no shell: the Java that was found
+            [java, "-version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingExtraError(f"{java} cannot be run ({error}): {_INSTALL}") from error
+    return done.stderr + done.stdout

@@ -1,0 +1,1 @@
+"""A record's key: its bytes, its hash under each client's rule, and the partition that follows."""

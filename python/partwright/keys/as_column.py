@@ -1,0 +1,217 @@
+"""The one door for what a caller passes, one key or a column of them, to what Arrow's capsules carry."""
+
+from __future__ import annotations
+
+from math import isnan
+from numbers import Integral
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pyarrow as pa
+
+from partwright._check import first_line
+from partwright.errors import KeyTypeError, PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["as_column", "is_single", "single_column", "text_bytes"]
+
+_SINGLE = (str, bytes, bytearray, memoryview, int, float, UUID, pa.Scalar)
+_INT64 = range(-(2**63), 2**63)
+_INTEGER_KEYS = ("java:short", "java:int", "java:long")
+
+
+def is_single(values: object) -> bool:
+    """Whether this is one key, or None, and not a column; numpy's scalars have no dimensions."""
+    if isinstance(values, pa.Array):
+        return False
+    return isinstance(values, _SINGLE) or _kind(type(values)) == "null" or getattr(values, "ndim", None) == 0
+
+
+def as_column(values: object, key_type: str | None) -> Any:
+    """A column for the core: as it is where it has Arrow's capsules, so that nothing is copied.
+
+    Raises:
+        KeyTypeError: The values are no column of one kind.
+        PartwrightError: A value that no Arrow type of its kind can hold.
+    """
+    if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
+        if str(getattr(values, "dtype", "")) == "Object":
+            # What polars puts into its capsule is the objects' addresses.
+            raise KeyTypeError(
+                "a polars Series of Python objects has no key bytes: cast it to text or binary"
+            )
+        return values
+    if isinstance(values, (list, tuple)):
+        return _made(values, key_type, _from_sequence)
+    if hasattr(values, "__array__"):
+        return _made(values, key_type, _from_numpy)
+    raise KeyTypeError(
+        f"keys of type {type(values).__name__} are no column: pass an Arrow array, a list of str, bytes or "
+        "None, or one str or bytes"
+    )
+
+
+def single_column(value: object, key_type: str | None) -> Any:
+    """One key as a column of one row.
+
+    Raises:
+        KeyTypeError: The value is of no kind that Arrow has.
+        PartwrightError: A value that no Arrow type of its kind can hold.
+    """
+    if isinstance(value, pa.Scalar):
+        return _made(value, key_type, lambda scalar, _: pa.repeat(scalar, 1))
+    if hasattr(value, "__array__"):
+        return _made(value, key_type, lambda array, _: pa.array([array[()]]))
+    return _made([value], key_type, lambda values, _: _from_sequence(values, key_type, single=True))
+
+
+def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes:
+    """The bytes of one text as UTF-8.
+
+    A surrogate without its pair is no character. Java's StringSerializer writes `?` for it; under the key
+    type `utf8` it is refused.
+
+    Raises:
+        PartwrightError: An unpaired surrogate under another key type than `java:string`.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    # Python keeps a pair of surrogates as two characters; Java sees the one that they stand for.
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    if key_type == "java:string":
+        return paired.encode("utf-8", "replace")
+    try:
+        return paired.encode()
+    except UnicodeEncodeError as error:
+        refusal = PartwrightError(
+            f"the text {text!r} has the unpaired surrogate {paired[error.start]!r}, which UTF-8 cannot hold; "
+            "key_type='java:string' writes it as '?', as Java does"
+        )
+        raise _placed(refusal, row) from None
+
+
+def _made(values: object, key_type: str | None, make: Callable[[Any, str | None], Any]) -> Any:
+    """What `make` makes of Python's objects, whose own code may raise anything."""
+    try:
+        return make(values, key_type)
+    except (PartwrightError, MemoryError):
+        raise
+    except Exception as error:
+        raise KeyTypeError(f"these keys are no column of one kind: {first_line(error)}") from error
+
+
+def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bool = False) -> Any:
+    kind_of = {type_: _kind(type_) for type_ in set(map(type, values))}
+    kinds = set(kind_of.values()) - {"null"}
+    if "other" in kinds:
+        # Not even shown to pyarrow, whose stack a list that holds itself overflows.
+        row, name = _first(values, kind_of, "other")
+        reason = (
+            f"a value of type {name} has no key bytes: a key is text, binary, a number, a boolean or a UUID"
+        )
+        raise KeyTypeError(reason).at_row(row)
+    if any(type_ is not NoneType and kind == "null" for type_, kind in kind_of.items()):
+        values = [None if kind_of[type(value)] == "null" else value for value in values]
+    if kinds == {"binary", "text"} and key_type is None:
+        values, kinds = _texts_to_bytes(values, key_type), {"binary"}
+    if len(kinds) > 1:
+        places = [
+            f"{name} in row {row}" for row, name in sorted(_first(values, kind_of, kind) for kind in kinds)
+        ]
+        raise KeyTypeError(f"the keys are of more than one kind: {', '.join(places)}")
+    return _of_one_kind(kinds.pop() if kinds else "null", values, key_type, single=single)
+
+
+def _of_one_kind(kind: str, values: Sequence[Any], key_type: str | None, *, single: bool) -> Any:
+    if kind == "null":
+        return pa.nulls(len(values))
+    if kind == "text":
+        return _from_text(values, key_type, single=single)
+    if kind == "integer":
+        return _from_integers(values, key_type, single=single)
+    if kind == "uuid":
+        storage = pa.array([value and value.bytes for value in values], pa.binary(16))
+        return pa.ExtensionArray.from_storage(pa.uuid(), storage)
+    return pa.array(values, pa.binary() if kind == "binary" else None)
+
+
+def _from_text(values: Sequence[object], key_type: str | None, *, single: bool) -> Any:
+    try:
+        return pa.array(values, pa.string())
+    except UnicodeEncodeError:
+        # What comes of it is UTF-8.
+        return pa.array(_texts_to_bytes(values, key_type, single=single), pa.binary()).cast(pa.string())
+
+
+def _texts_to_bytes(
+    values: Sequence[Any], key_type: str | None, *, single: bool = False
+) -> list[bytes | None]:
+    return [
+        text_bytes(value, key_type, None if single else row) if isinstance(value, str) else value
+        for row, value in enumerate(values)
+    ]
+
+
+def _from_integers(values: Sequence[Any], key_type: str | None, *, single: bool) -> Any:
+    if key_type not in _INTEGER_KEYS:
+        # The core refuses the type, whatever the values are.
+        return pa.nulls(len(values), pa.int64())
+    try:
+        return pa.array(values, pa.int64())
+    except OverflowError:
+        row, value = next(
+            (row, value) for row, value in enumerate(values) if value is not None and int(value) not in _INT64
+        )
+        refusal = PartwrightError(f"{value} does not fit into a 64-bit long")
+        raise _placed(refusal, None if single else row) from None
+
+
+def _from_numpy(values: Any, key_type: str | None) -> Any:
+    if getattr(getattr(values, "dtype", None), "hasobject", False):
+        # pandas has a NaN where an object is missing.
+        items = [None if isinstance(value, float) and isnan(value) else value for value in values.tolist()]
+        return _from_sequence(items, key_type)
+    try:
+        return pa.array(values)
+    except UnicodeError:  # numpy's text may have surrogates
+        return _from_sequence(values.tolist(), key_type)
+
+
+def _kind(type_: type) -> str:
+    """What the values of a type are to a key type; "other" has no key bytes."""
+    if type_ is NoneType or (
+        type_.__module__.startswith("pandas.") and type_.__name__ in {"NAType", "NaTType"}
+    ):
+        return "null"
+    for types, kind in _KINDS:
+        if issubclass(type_, types):
+            return kind
+    # One of numpy's, whose type pyarrow knows.
+    return "scalar" if hasattr(type_, "dtype") else "other"
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (str, "text"),
+    ((bytes, bytearray, memoryview), "binary"),
+    (bool, "boolean"),
+    (Integral, "integer"),
+    (float, "float"),
+    (UUID, "uuid"),
+    (pa.Scalar, "scalar"),
+)
+
+
+def _first(values: Sequence[object], kind_of: dict[type, str], kind: str) -> tuple[int, str]:
+    """The first row that has a value of a kind, and the value's type."""
+    return next(
+        (row, type(value).__name__) for row, value in enumerate(values) if kind_of[type(value)] == kind
+    )
+
+
+def _placed(refusal: PartwrightError, row: int | None) -> PartwrightError:
+    return refusal if row is None else refusal.at_row(row)

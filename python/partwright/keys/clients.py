@@ -1,0 +1,171 @@
+"""The clients and their rules: the table of them, and where each of them puts one key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from partwright import _core
+from partwright.errors import KeyTypeError
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+    import pyarrow as pa
+
+    from partwright.keys.hashing import Key
+
+__all__ = ["KeyPlacement", "clients", "key_types", "placements", "which"]
+
+
+def clients() -> pa.Table:
+    """Every client profile there is, and where its rule is from.
+
+    Returns:
+        A table of one row a profile, Java's first:
+
+        ====================  ======  ==========================================================================
+        column                type    holds
+        ====================  ======  ==========================================================================
+        `client`              string  the profile's name; a library's bare name is its default
+        `hash`                string  the hash of the key's bytes
+        `sign`                string  how the hash becomes a partition
+        `null_key`            string  `hashed` as an empty key, or how the client chooses: the answer is null
+        `empty_key`           string  the same of a key without bytes
+        `agrees_with_java`    bool    whether every key goes where `java` puts it, null and empty keys included
+        `setting`             string  the line of configuration that makes it agree, null where it does
+        `library`             string  what is installed
+        `version`             string  the library's version that the rule is proven against
+        `source`              string  the function or class in it that was called for this
+        ====================  ======  ==========================================================================
+
+    Examples:
+        >>> table = clients()
+        >>> table.num_rows, table["client"][0].as_py(), table["hash"][0].as_py()
+        (23, 'java', 'murmur2')
+    """
+    import pyarrow as pa  # noqa: PLC0415 - `import partwright` does without it
+
+    fields = [
+        pa.field("client", pa.string(), nullable=False),
+        pa.field("hash", pa.string(), nullable=False),
+        pa.field("sign", pa.string(), nullable=False),
+        pa.field("null_key", pa.string(), nullable=False),
+        pa.field("empty_key", pa.string(), nullable=False),
+        pa.field("agrees_with_java", pa.bool_(), nullable=False),
+        pa.field("setting", pa.string()),
+        pa.field("library", pa.string(), nullable=False),
+        pa.field("version", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+    ]
+    return pa.Table.from_pylist(_core.clients(), pa.schema(fields))
+
+
+def which(
+    key: Key | None, n: SupportsIndex, client: str | None = None, key_type: str | None = None
+) -> dict[str, int | None]:
+    """Where each client puts one key.
+
+    Args:
+        key: The key: text, binary, or under a `java:` key type a number, boolean or UUID; None is a null key.
+        n: How many partitions the topic has, 1 to 2^31-1.
+        client: One client profile; all of them by default.
+        key_type: How the key becomes bytes; see `partwright.encode`.
+
+    Returns:
+        By profile, in the order of `clients()`: the partition, None where the client does not go by the key (a
+        null key, an empty one for some) and where the key is not of the text that `java:string-hash` takes.
+        That profile's number is negative where Java's own is, which is where such a producer fails.
+
+    Raises:
+        KeyTypeError: The key has no bytes under this key type, or is a column.
+        PartwrightError: `n` out of range, an unknown client or key type.
+
+    Examples:
+        >>> found = which("TT0124", 15)
+        >>> found["java"], found["librdkafka"], found["sarama"]
+        (10, 9, 2)
+        >>> which("", 15, "librdkafka")
+        {'librdkafka': None}
+    """
+    return {each.client: each.partition for each in placements(key, n, client, key_type)}
+
+
+@dataclass(frozen=True)
+class KeyPlacement:
+    """Where one client puts one key, and how it gets there.
+
+    Attributes:
+        client: The profile.
+        partition: The partition; None where the client does not go by the key.
+        hash_name: The hash.
+        sign: The step from the hash to a partition.
+        hash: The hash as the client sees it: CRC-32 unsigned, all others signed; None where there is none.
+        dividend: What is divided by n: the hash after the client's sign rule.
+        remainder: What is left of it; negative as Java's and Go's remainders are.
+        why: How the client chooses where it does not hash; None where it does.
+        setting: The line of configuration that makes it agree with `java`; None where it does.
+    """
+
+    client: str
+    partition: int | None
+    hash_name: str
+    sign: str
+    hash: int | None
+    dividend: int | None
+    remainder: int | None
+    why: str | None
+    setting: str | None
+
+
+def placements(
+    key: Key | None, n: SupportsIndex, client: str | None = None, key_type: str | None = None
+) -> list[KeyPlacement]:
+    """Where each client puts one key, with the steps; see `which`.
+
+    Examples:
+        >>> [java] = placements("TT0124", 15, "java")
+        >>> java.hash, java.dividend, java.partition
+        (-1442328778, 705154870, 10)
+    """
+    from partwright.keys.hashing import encode  # noqa: PLC0415 - it brings pyarrow, which `import partwright` does without
+
+    _core.check(n, "java" if client is None else client, key_type)
+    key_bytes = encode(key, key_type)
+    if not isinstance(key_bytes, bytes | None):
+        raise KeyTypeError(
+            f"one key is looked up, not {type(key).__name__}: partition_for_key takes a column"
+        )
+    chosen = [row for row in _core.clients() if client in {None, row["client"]}]
+    return [_placement(row, key_bytes, n, key_type) for row in chosen]
+
+
+def _placement(
+    row: dict[str, Any], key: bytes | None, n: SupportsIndex, key_type: str | None
+) -> KeyPlacement:
+    found = _core.steps(key, n, row["client"], key_type)
+    hashed, dividend, remainder, partition = found or (None, None, None, None)
+    why = None
+    if found is None:
+        why = row["null_key"] if key is None else row["empty_key"] if key == b"" else "the key is no text"
+    return KeyPlacement(
+        client=row["client"],
+        partition=partition,
+        hash_name=row["hash"],
+        sign=row["sign"],
+        hash=hashed,
+        dividend=dividend,
+        remainder=remainder,
+        why=why,
+        setting=row["setting"],
+    )
+
+
+def key_types() -> list[str]:
+    """The names of the key types that `partwright.encode` knows.
+
+    Examples:
+        >>> key_types()[:3]
+        ['utf8', 'bytes', 'java:short']
+    """
+    return list(_core.key_types())

@@ -1,0 +1,252 @@
+"""Key bytes, murmur2 and the partition of a record: a column in, a column out; one key in, one number out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+
+import pyarrow as pa
+
+from partwright import _core
+from partwright.keys.as_column import as_column, is_single, single_column, text_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import SupportsIndex
+    from uuid import UUID
+
+__all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key"]
+
+
+class ArrowArray(Protocol):
+    """One array of Arrow's PyCapsule interface: pyarrow, arro3, nanoarrow."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """Arrow's array and schema capsules."""
+
+
+class ArrowStream(Protocol):
+    """A column in chunks: a ChunkedArray, a polars or pandas Series."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Arrow's stream capsule."""
+
+
+if TYPE_CHECKING:
+    Key: TypeAlias = str | bytes | bytearray | memoryview | bool | int | float | UUID
+    Column: TypeAlias = ArrowArray | ArrowStream | Sequence[Key | None]
+
+
+@overload
+def murmur2(keys: None, *, key_type: str | None = None) -> None: ...
+@overload
+def murmur2(keys: Key, *, key_type: str | None = None) -> int: ...
+@overload
+def murmur2(
+    keys: Column, *, key_type: str | None = None, threads: SupportsIndex = 1
+) -> pa.Array | pa.ChunkedArray: ...
+def murmur2(keys: object, *, key_type: str | None = None, threads: SupportsIndex = 1) -> Any:
+    """Kafka's murmur2 of each key, as Java's signed 32-bit int.
+
+    Source: `org.apache.kafka.common.utils.Utils.murmur2`, the same from 0.8.2 to 4.4.0.
+
+    Args:
+        keys: A column of text, binary or, under a `java:` key type, numbers; see `partition_for_key`. Or one
+            key.
+        key_type: How a value becomes key bytes; see `encode`.
+        threads: How many may work on a column; see `partition_for_key`.
+
+    Returns:
+        An int32 column as long as `keys`, null where the key is null; a ChunkedArray where `keys` came in
+        chunks. An int for one key, None for None.
+
+    Raises:
+        KeyTypeError: The keys' type has no key bytes under this key type.
+        PartwrightError: A value that does not fit, named with its row; an unknown key type.
+
+    Examples:
+        >>> murmur2("abc")
+        479470107
+        >>> murmur2(["21", None, "foobar"]).to_pylist()
+        [-973932308, None, -790332482]
+    """
+    _core.check(1, "java", key_type)
+    if is_single(keys):
+        key = _single_bytes(keys, key_type)
+        return None if key is None else _core.murmur2_of_bytes(key)
+    return _core.murmur2(as_column(keys, key_type), key_type, threads)
+
+
+@overload
+def partition_for_key(
+    keys: None, n: SupportsIndex, client: Literal["java"] = "java", key_type: str | None = None
+) -> None: ...
+@overload
+def partition_for_key(
+    keys: Key, n: SupportsIndex, client: Literal["java"] = "java", key_type: str | None = None
+) -> int: ...
+@overload
+def partition_for_key(
+    keys: Key | None, n: SupportsIndex, client: str, key_type: str | None = None
+) -> int | None: ...
+@overload
+def partition_for_key(
+    keys: Column,
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    threads: SupportsIndex = 1,
+) -> pa.Array | pa.ChunkedArray: ...
+def partition_for_key(
+    keys: Any, n: Any, client: str = "java", key_type: str | None = None, *, threads: SupportsIndex = 1
+) -> Any:
+    """The partition that a client's producer gives a record with each key.
+
+    For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
+    0.8.2 to 4.4.0), where n counts all partitions of the topic. `partwright.clients` is the table of all
+    clients' rules. An empty key is a key, but for the clients `librdkafka` and `kafka-go:crc32`. A null key is
+    none, but for `librdkafka:consistent`, `librdkafka:murmur2` and `librdkafka:fnv1a`, which hash it as an empty
+    one. Where a key is none its partition is null: the producer chooses one as it writes.
+
+    Args:
+        keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars,
+            arro3, nanoarrow, pandas), a numpy array, or a list of str, bytes or None. Its type: string,
+            large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary of
+            one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key.
+        n: How many partitions the topic has, 1 to 2^31-1.
+        client: The client profile, a name in `partwright.clients()`.
+        key_type: How a value becomes key bytes; see `encode`.
+        threads: How many may work on a column, each chunk of more than 1,000,000 rows cut into pieces. A key
+            type that makes key bytes anew makes them in one thread.
+
+    Returns:
+        An int32 column as long as `keys`, null where the client does not go by the key, sharing the keys'
+        validity bitmap where that is the same; a ChunkedArray of the same chunks where `keys` came in chunks.
+        For one key an int or None.
+
+    Raises:
+        KeyTypeError: The keys' type has no key bytes under this key type.
+        PartwrightError: `n` or `threads` out of range, an unknown client or key type; with its row, a value that does not
+            fit, and a key to which `java:string-hash` itself gives a negative partition.
+
+    Examples:
+        >>> partition_for_key("TT0124", 15)
+        10
+        >>> partition_for_key([b"TT0124", b"", None], 15).to_pylist()
+        [10, 6, None]
+        >>> partition_for_key(["TT0124", "", None], 15, "librdkafka").to_pylist()
+        [9, None, None]
+        >>> partition_for_key(42, 12)
+        Traceback (most recent call last):
+            ...
+        partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int or java:long
+    """  # noqa: E501 - the error's sentence is one line
+    if isinstance(keys, pa.Array):
+        # What Spark brings batch by batch: nothing is to be found out about it first.
+        return _core.partition_for_key(keys, n, client, key_type, threads)
+    _core.check(n, client, key_type)
+    if is_single(keys):
+        return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
+    return _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
+
+
+@overload
+def coordinator_partition(ids: None, n: SupportsIndex = 50) -> None: ...
+@overload
+def coordinator_partition(ids: str | bytes, n: SupportsIndex = 50) -> int: ...
+@overload
+def coordinator_partition(ids: Column, n: SupportsIndex = 50) -> pa.Array | pa.ChunkedArray: ...
+def coordinator_partition(ids: Any, n: Any = 50) -> Any:
+    """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
+
+    That is `Utils.abs(id.hashCode()) % n` (`GroupCoordinatorService.partitionFor`, kafka-group-coordinator 4.4.0, and
+    `GroupMetadataManager` before), where `Utils.abs` of the least int is 0. The broker that leads this partition is the
+    group's coordinator. So it is for a producer's `transactional.id` and `__transaction_state`
+    (`TransactionStateManager`), and for `__share_group_state` and the text `group:topic id:partition`
+    (`SharePartitionKey.asCoordinatorKey`).
+
+    Args:
+        ids: A column of text, or of its UTF-8 bytes; see `partition_for_key`. Or one id.
+        n: How many partitions the internal topic has, 1 to 2^31-1: `offsets.topic.num.partitions`,
+            `transaction.state.log.num.partitions` or `share.coordinator.state.topic.num.partitions`; 50 by default, as
+            Kafka has it.
+
+    Returns:
+        An int32 column as long as `ids`, null where the id is null; a ChunkedArray where `ids` came in chunks. An int
+        for one id, None for None.
+
+    Raises:
+        KeyTypeError: The ids are neither text nor bytes.
+        PartwrightError: `n` is out of range; with its row, an id that is not UTF-8.
+
+    Examples:
+        >>> coordinator_partition("KafkaConsumerDemo")
+        35
+        >>> coordinator_partition(["my-group", "", None, "polygenelubricants"]).to_pylist()
+        [12, 0, None, 0]
+    """
+    _core.check(n, "java", None)
+    if is_single(ids):
+        return _core.coordinator_partition_of_bytes(_single_bytes(ids, None), n)
+    return _core.coordinator_partition(as_column(ids, None), n)
+
+
+@overload
+def encode(values: None, key_type: str | None = None) -> None: ...
+@overload
+def encode(values: Key, key_type: str | None = None) -> bytes: ...
+@overload
+def encode(values: Column, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
+def encode(values: object, key_type: str | None = None) -> Any:
+    r"""The bytes that a record's key has on the wire, as Kafka's own serializers write them.
+
+    ===================== ============================ =======================================================
+    key type              takes                        key bytes
+    ===================== ============================ =======================================================
+    `utf8`                text (its default)           UTF-8
+    `bytes`               binary (its default)         as they are
+    `java:string`         text                         UTF-8; an unpaired surrogate is `?`
+    `java:short`          whole numbers that fit       2 bytes, big endian
+    `java:int`            whole numbers that fit       4 bytes, big endian
+    `java:long`           whole numbers that fit       8 bytes, big endian
+    `java:float`          floating-point numbers       IEEE 754, 4 bytes, big endian; a NaN keeps its bits
+    `java:double`         floating-point numbers       IEEE 754, 8 bytes, big endian; Java's one NaN
+    `java:boolean`        booleans                     1 byte, 01 or 00
+    `java:uuid`           text, or binary of 16 bytes  the 36 characters of the UUID, lower case
+    `confluent:strip-id`  binary                       without its first 5 bytes, a schema registry's header
+    ===================== ============================ =======================================================
+
+    Source: `org.apache.kafka.common.serialization`, kafka-clients 4.4.0.
+
+    Args:
+        values: A column or one value; see `partition_for_key`.
+        key_type: One of the table; the default serves text and binary alone.
+
+    Returns:
+        A binary column as long as `values`, null where the value is null; large_binary for the large types
+        and binary_view for the views. Text and binary share their bytes with it. bytes for one value, None
+        for None.
+
+    Raises:
+        KeyTypeError: The values' type has no key bytes under this key type.
+        PartwrightError: A value that does not fit, named with its row; an unknown key type.
+
+    Examples:
+        >>> encode(42, "java:int")
+        b'\x00\x00\x00*'
+        >>> encode([1.5, None], "java:float").to_pylist()
+        [b'?\xc0\x00\x00', None]
+    """
+    _core.check(1, "java", key_type)
+    if is_single(values):
+        return _single_bytes(values, key_type)
+    return _core.encode(as_column(values, key_type), key_type)
+
+
+def _single_bytes(value: object, key_type: str | None) -> bytes | None:
+    """The key bytes of one key, None for a null."""
+    if key_type is None and isinstance(value, str):
+        return text_bytes(value, key_type)
+    if key_type is None and isinstance(value, bytes):
+        return value
+    return _core.encode_one(single_column(value, key_type), key_type)

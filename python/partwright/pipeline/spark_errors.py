@@ -1,0 +1,42 @@
+"""What Spark throws, as the one sentence that says what is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from partwright.errors import PartwrightError
+from partwright.spark.errors import first_sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["one_sentence", "refused_by_spark"]
+
+_LONGEST = 400
+
+
+@contextlib.contextmanager
+def refused_by_spark(what: str) -> Iterator[None]:
+    """Turns what Spark throws in the block into a `PartwrightError` that begins with `what`."""
+    try:
+        yield
+    except (PySparkException, Py4JError, OSError) as error:
+        raise PartwrightError(f"{what}: {one_sentence(error)}") from error
+
+
+def one_sentence(error: BaseException) -> str:
+    """The cause that a person can act on: partwright's own sentence, else the innermost of Java's."""
+    own = first_sentence(error) if isinstance(error, Exception) else None
+    if own:
+        return own
+    # What Java wrote of a foreign error: there is nothing but its text to go by.
+    text = str(error)
+    causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, flags=re.MULTILINE)
+    line = causes[-1] if causes else text.strip().splitlines()[0]
+    line = re.sub(r"\s*SQLSTATE: \w+\s*", "", line).strip()
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 4] + " ..."

@@ -1,0 +1,128 @@
+"""The Spark of one run: its settings, its log, its temporary files, and what Ctrl-C and SIGTERM mean to it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from partwright import spark as pws
+from partwright.errors import PartwrightError
+from partwright.folders import private_file, private_state
+from partwright.signals import Ended, handled
+from partwright.spark import classic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from pyspark.sql import SparkSession
+
+    from partwright.pipeline.settings import RunSettings
+
+__all__ = ["interrupts", "own_spark"]
+
+# As well as the new one.
+_KEPT_LOGS = 9
+_LOCAL_DIRS = "spark.local.dir"
+_JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
+
+
+@contextlib.contextmanager
+def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
+    """A session for one run, and the file of its log; both are done with when the block ends."""
+    with _log_file() as log, _temporary_folder(settings) as folder:
+        spark = pws.session(
+            "partwright run", settings.master, kafka=True, configs=_configs(settings, folder), log_file=log
+        )
+        try:
+            classic.removed_with_java(spark, folder)
+            yield spark, log
+        finally:
+            classic.stop(spark)
+
+
+def _configs(settings: RunSettings, folder: Path) -> dict[str, str]:
+    """Spark's settings; on one machine its 200 partitions a shuffle are mostly waiting for their turn."""
+    if not settings.master.startswith("local"):
+        return dict(settings.configs)
+    configs = {"spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)), **settings.configs}
+    if _LOCAL_DIRS in configs:
+        configs[_LOCAL_DIRS] = ",".join(map(str, _local_folders(settings, folder)))
+    return configs
+
+
+def _local_folders(settings: RunSettings, folder: Path) -> list[Path]:
+    """This run's own folder in each of those that `spark.local.dir` names."""
+    named = settings.configs.get(_LOCAL_DIRS, "") if settings.master.startswith("local") else ""
+    return [Path(each.strip()).absolute() / folder.name for each in named.split(",") if each.strip()]
+
+
+@contextlib.contextmanager
+def _temporary_folder(settings: RunSettings) -> Iterator[Path]:
+    """Where Spark's Java puts its temporary files: were it killed, nobody else would remove them."""
+    folder = Path(tempfile.mkdtemp(prefix="partwright-run-"))
+    before = os.environ.get(_JAVA_OPTIONS)
+    os.environ[_JAVA_OPTIONS] = f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={folder}"'.strip()
+    try:
+        yield folder
+    finally:
+        if before is None:
+            del os.environ[_JAVA_OPTIONS]
+        else:
+            os.environ[_JAVA_OPTIONS] = before
+        for each in [folder, *_local_folders(settings, folder)]:
+            shutil.rmtree(each, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _log_file() -> Iterator[Path]:
+    """A new file for Spark's own words, those of its Python half too; the oldest ones go."""
+    folder = private_state("logs")
+    file = folder / f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}.log"
+    try:
+        old = sorted(folder.glob("run-*.log"))
+        for each in old[:-_KEPT_LOGS]:
+            each.unlink(missing_ok=True)
+        for each in old[-_KEPT_LOGS:]:
+            private_file(each)
+        handler = logging.FileHandler(private_file(file), encoding="utf-8")
+    except OSError as error:
+        raise PartwrightError(
+            f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
+        ) from error
+    # py4j logs a traceback where an interrupt meets a call that is under way.
+    logging.getLogger().addHandler(handler)
+    try:
+        yield file
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+@contextlib.contextmanager
+def interrupts() -> Iterator[list[int]]:
+    """Has the signal once Ctrl-C or SIGTERM came: what PySpark throws then may say only that jobs were cancelled."""
+    came: list[int] = []
+    # PySpark's own, which cancels all jobs; there is none for SIGTERM.
+    before = signal.getsignal(signal.SIGINT)
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if callable(before):
+            before(number, frame)
+
+    try:
+        with handled(noted):
+            yield came
+    except (Exception, KeyboardInterrupt) as error:
+        if came:
+            raise (error if isinstance(error, Ended) else Ended(came[0])) from None
+        raise

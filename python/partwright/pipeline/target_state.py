@@ -1,0 +1,121 @@
+"""What a target holds when a run looks, and what may have changed when it looks again: decisions and their words."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Look", "arrived", "number_of_partitions", "refuse_changed"]
+
+# What Kafka's controller makes in one request (ReplicationControlManager, 4.3).
+_MOST_NEW_PARTITIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is there at one moment.
+
+    Attributes:
+        partitions: How many partitions the topic has; None where it is not there.
+        records: How many records they hold.
+        ends: The offset that the next record gets, by partition.
+    """
+
+    partitions: int | None = None
+    records: int = 0
+    ends: Mapping[int, int] = dataclasses.field(default_factory=dict)
+
+
+def number_of_partitions(
+    look: Look, asked: int | None, default: int, append: bool, target: str, last: str | None
+) -> int:
+    """How many partitions the records go to: the topic's own number where it exists.
+
+    Args:
+        look: What is there.
+        asked: The number that was asked for, if any.
+        default: That of a new topic where none was asked for.
+        append: Whether records may be there already.
+        target: The target in words.
+        last: What is known of the last run to it, in words.
+
+    Raises:
+        PartwrightError: The target cannot be written to like this.
+    """
+    there = look.partitions
+    if there is not None and asked is not None and asked != there:
+        raise PartwrightError(
+            f"{target} has {there} partitions, not {asked}: leave -n out or take another --topic"
+        )
+    if look.records and not append:
+        raise PartwrightError(
+            f"{target} holds {look.records:,} records already{f' ({last})' if last else ''}: nothing was written; "
+            f"{_OTHERWISE}"
+        )
+    n = there or asked or default
+    if there is None and n > _MOST_NEW_PARTITIONS:
+        raise PartwrightError(
+            f"a new topic gets at most {_MOST_NEW_PARTITIONS:,} partitions at once, not {n:,}: make it first and add "
+            "partitions in steps, or take a smaller -n"
+        )
+    return n
+
+
+def refuse_changed(first: Look, now: Look, n: int, append: bool, target: str) -> None:
+    """Refuses a target that somebody changed while the records were read and placed.
+
+    Args:
+        first: What the run saw when it began.
+        now: What is there right before the first record is written.
+        n: For how many partitions the records were placed.
+        append: Whether records may be there already.
+        target: The target in words.
+
+    Raises:
+        PartwrightError: It has another number of partitions, is gone, or is no longer empty.
+    """
+    if now.partitions is None:
+        raise PartwrightError(
+            f"{target} had {n} partitions when the run began and has been deleted since: nothing was written; run again"
+        )
+    if now.partitions != n:
+        was = "was not there" if first.partitions is None else f"had {n} partitions"
+        raise PartwrightError(
+            f"{target} {was} when the run began and has {now.partitions} partitions now, but the records were placed "
+            f"for {n}: nothing was written; run again, without -n, to place them for {now.partitions}"
+        )
+    if now.records and not first.records and not append:
+        was = "was not there" if first.partitions is None else "was empty"
+        raise PartwrightError(
+            f"{target} {was} when the run began and holds {now.records:,} records now, so somebody else writes to it: "
+            f"nothing was written; {_OTHERWISE}"
+        )
+
+
+_OTHERWISE = "take another --topic, or --append to write all records of the source to it all the same"
+
+
+def arrived(written: Mapping[int, int], records: int, tried_again: bool) -> str:
+    """What of a write that stopped is there, in words.
+
+    Args:
+        written: How many records each partition got.
+        records: How many there were to write.
+        tried_again: Whether Spark may have tried tasks again, each of which writes its records from its first one on.
+    """
+    done = sum(written.values())
+    listed = ", ".join(f"{count:,} in partition {number}" for number, count in written.items() if count)
+    places = f" ({listed})" if listed else ""
+    if done > records:
+        return (
+            f"{done:,} records arrived where {records:,} were to be written{places}: at least {done - records:,} are "
+            "there twice, from tasks that were tried again, or are another writer's, and others may be missing"
+        )
+    counted = ", where those of tasks that were tried again count each time" if tried_again and done else ""
+    return f"{done:,} of {records:,} records are written{places}{counted}, the others are not"

@@ -1,0 +1,197 @@
+"""A producer's configuration, by Kafka's own keys, as far as it decides where a record goes.
+
+>>> read_configs({"batch.size": "1000", "partitioner.ignore.keys": True, "acks": "all"}).batch_size
+1000
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from partwright._check import bits, meant, shown, whole
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Configs", "keys", "linger", "read_configs", "settings_of"]
+
+_INT, _LONG = range(-(2**31), 2**31), range(-(2**63), 2**63)
+_OF_KAFKA_4 = ("sticky@4.4", "round-robin", "random")
+_NEAR = 0.8
+
+
+def _number(least: int, values: range) -> Callable[[str, Any], int]:
+    def read(key: str, given: object) -> int:
+        number = given
+        if isinstance(given, str):
+            try:
+                # Java's parseInt knows no underscores.
+                number = None if "_" in given else int(given.strip())
+            except ValueError:
+                number = None
+        if type(number) is not int or number not in values or number < least:
+            # The sentence shows what was given: text as text.
+            number = given
+        return whole(number, key, least, values[-1]) if least > values[0] else bits(number, key, values)
+
+    return read
+
+
+def _flag(key: str, given: object) -> bool:
+    flag = {"true": True, "false": False}.get(given.strip().lower()) if isinstance(given, str) else given
+    if not isinstance(flag, bool):
+        raise PartwrightError(f"{key} is true or false, not {shown(given)}")
+    return flag
+
+
+def _text(key: str, given: object) -> str | None:
+    if given is not None and not isinstance(given, str):
+        raise PartwrightError(f"{key} is text, not {shown(given)}")
+    return given
+
+
+def _one_of(*known: str) -> Callable[[str, Any], str]:
+    def read(key: str, given: object) -> str:
+        if given not in known:
+            raise PartwrightError(f"{key} is {', '.join(known[:-1])} or {known[-1]}, not {shown(given)}")
+        return str(given)
+
+    return read
+
+
+def _config(key: str, default: object, read: Callable[[str, Any], Any]) -> Any:
+    return field(default=default, metadata={"key": key, "read": read})
+
+
+@dataclass(frozen=True, slots=True)
+class Configs:
+    """What a strategy is configured with; the defaults are Kafka's.
+
+    Attributes:
+        batch_size: `batch.size` in bytes.
+        linger_ms: `linger.ms`; None is the default of the strategy's Kafka.
+        ignore_keys: `partitioner.ignore.keys`.
+        adaptive: `partitioner.adaptive.partitioning.enable`.
+        availability_timeout_ms: `partitioner.availability.timeout.ms`.
+        rack_aware: `partitioner.rack.aware`.
+        client_rack: `client.rack`.
+        max_request_size: `max.request.size` in bytes, which matters to batches alone, as the next two.
+        max_in_flight: `max.in.flight.requests.per.connection`.
+        retry_backoff_ms: `retry.backoff.ms`.
+        refresh_ms: `topic.metadata.refresh.interval.ms` of Kafka 0.8; below 0 is never.
+        partitioner_class: `partitioner.class`, which names a strategy.
+        random_available: `random.available`: whether `random` draws from the partitions with a leader alone.
+        leader_host: `leader.host`: where `leader` wants a partition's leader: a host, its beginning with `*` behind
+            it, or a network (`10.1.0.0/16`).
+        leader_rack: `leader.rack`: its rack, or the rack's beginning with `*`.
+        leader_region: `leader.region`: its region, or the region's beginning with `*`.
+        leader_among: `leader.among`: which of several it is: first, random, round-robin or key.
+        field_type: `field.type`: what the field of `field` is: value, or address for an IP address.
+        field_prefix_ipv4: `field.prefix.ipv4`: how many bits of an address of version 4 count.
+        field_prefix_ipv6: `field.prefix.ipv6`: how many bits of an address of version 6 count.
+        otherwise: `otherwise`: what becomes of a record that names no partition under `explicit`, has no field under
+            `field`, or no leader where it should be under `leader`: error, round-robin or random. With either
+            of the latter -1 names no partition under `explicit`, as in kafka-go.
+    """
+
+    batch_size: int = _config("batch.size", 16_384, _number(0, _INT))
+    linger_ms: int | None = _config("linger.ms", None, _number(0, _LONG))
+    ignore_keys: bool = _config("partitioner.ignore.keys", default=False, read=_flag)
+    adaptive: bool = _config("partitioner.adaptive.partitioning.enable", default=True, read=_flag)
+    availability_timeout_ms: int = _config("partitioner.availability.timeout.ms", 0, _number(0, _LONG))
+    rack_aware: bool = _config("partitioner.rack.aware", default=False, read=_flag)
+    client_rack: str | None = _config("client.rack", "", _text)
+    max_request_size: int = _config("max.request.size", 1_048_576, _number(0, _INT))
+    max_in_flight: int = _config("max.in.flight.requests.per.connection", 5, _number(1, _INT))
+    retry_backoff_ms: int = _config("retry.backoff.ms", 100, _number(0, _LONG))
+    refresh_ms: int = _config("topic.metadata.refresh.interval.ms", 600_000, _number(_INT[0], _INT))
+    partitioner_class: str | None = _config("partitioner.class", None, _text)
+    random_available: bool = _config("random.available", default=False, read=_flag)
+    leader_host: str | None = _config("leader.host", None, _text)
+    leader_rack: str | None = _config("leader.rack", None, _text)
+    leader_region: str | None = _config("leader.region", None, _text)
+    leader_among: str = _config("leader.among", "random", _one_of("first", "random", "round-robin", "key"))
+    field_type: str = _config("field.type", "value", _one_of("value", "address"))
+    field_prefix_ipv4: int = _config("field.prefix.ipv4", 32, _number(0, range(33)))
+    field_prefix_ipv6: int = _config("field.prefix.ipv6", 128, _number(0, range(129)))
+    otherwise: str = _config("otherwise", "error", _one_of("error", "round-robin", "random"))
+
+
+def keys() -> list[str]:
+    """Kafka's keys of which something is known here.
+
+    Examples:
+        >>> keys()[:2]
+        ['batch.size', 'linger.ms']
+    """
+    return [one.metadata["key"] for one in fields(Configs)]
+
+
+def linger(configs: Configs, strategy: str) -> int:
+    """`linger.ms`: Kafka's default is 5 since 4.0, and was 0 before.
+
+    Examples:
+        >>> linger(Configs(), "sticky@4.4"), linger(Configs(), "sticky@2.4")
+        (5, 0)
+    """
+    if configs.linger_ms is not None:
+        return configs.linger_ms
+    return 5 if strategy in _OF_KAFKA_4 else 0
+
+
+def settings_of(configs: Configs, strategy: str) -> dict[str, Any]:
+    """What decides over batches, by the names of the core."""
+    return {
+        "batch_size": configs.batch_size,
+        "linger_ms": linger(configs, strategy),
+        "max_request_size": configs.max_request_size,
+        "max_in_flight": configs.max_in_flight,
+        "retry_backoff_ms": configs.retry_backoff_ms,
+        "ignore_keys": configs.ignore_keys,
+        "adaptive": configs.adaptive,
+        "availability_timeout_ms": configs.availability_timeout_ms,
+        "rack_aware": configs.rack_aware,
+        "client_rack": configs.client_rack or "",
+    }
+
+
+def read_configs(given: Mapping[str, object] | None) -> Configs:
+    """A configuration of Kafka's keys, whose values may be text as in a properties file.
+
+    Other keys of a producer (`acks`, `bootstrap.servers`) are left aside: they do not decide where a record goes.
+
+    Args:
+        given: The keys and their values.
+
+    Returns:
+        What was given, and the defaults.
+
+    Raises:
+        PartwrightError: A value that Kafka refuses; a key that is nearly one of these.
+
+    Examples:
+        >>> read_configs({"partitioner.ignore.key": True})
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: there is no config 'partitioner.ignore.key': did you mean partitioner.ignore.keys?
+        >>> read_configs({"batch.size": -1})
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not -1
+    """  # noqa: E501 - the error's sentence is one line
+    known = {one.metadata["key"]: one for one in fields(Configs)}
+    if given is not None and not isinstance(given, Mapping):
+        raise PartwrightError(f"configs are Kafka's keys and their values, not {shown(given)}")
+    found = {}
+    for key, value in (given or {}).items():
+        one = known.get(key)
+        if one is not None:
+            found[one.name] = one.metadata["read"](key, value)
+            continue
+        near = meant(str(key), known, least=_NEAR, form=str)
+        if near or not isinstance(key, str):
+            raise PartwrightError(f"there is no config {shown(key)}{near or ': keys are text'}", value=key)
+    return Configs(**found)

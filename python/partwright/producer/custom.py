@@ -1,0 +1,258 @@
+"""A partitioner of one's own: a class with the methods of Kafka's `Partitioner`, each of its answers checked.
+
+>>> class Last:
+...     def partition(self, topic, key, key_bytes, value, value_bytes, cluster):
+...         return len(cluster.partitions(topic)) - 1
+>>> own = OwnPartitioner.of(Last)
+>>> own.partition("t", None, None, None, None, Cluster.of({"t": 3}))
+2
+"""
+
+from __future__ import annotations
+
+import re
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from partwright._check import shown
+from partwright.cluster import Cluster  # noqa: TC001 - the example above makes one
+from partwright.errors import PartwrightError
+from partwright.user_code import called, made
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from partwright.producer.records import RecordChunk, Row
+
+__all__ = ["OwnPartitioner", "is_path"]
+
+_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*|\.[^\W\d]\w*)")
+_KAFKA = "org.apache.kafka."
+
+
+def is_path(strategy: str) -> bool:
+    """Whether this is the path of somebody's own class, and not the name of a strategy or of a class of Kafka's.
+
+    Examples:
+        >>> is_path("mine.Last"), is_path("sticky@2.4"), is_path("org.apache.kafka.Mine")
+        (True, False, False)
+    """
+    return _PATH.fullmatch(strategy) is not None and not strategy.startswith(_KAFKA)
+
+
+class OwnPartitioner:
+    """Somebody's own partitioner, asked as Kafka's producer asks one.
+
+    Its `partition(topic, key, key_bytes, value, value_bytes, cluster)` gives a record's partition, or its
+    `partitions(batch, cluster)` those of an Arrow batch with the columns of the table. It may have
+    `configure(configs)`, `close()`, and `on_new_batch(topic, cluster, previous)`: then it is asked once more about
+    a record that begins a batch, as by Kafka 2.4 to 3.9.
+    """
+
+    def __init__(self, partitioner: Any) -> None:
+        self.partitioner = partitioner
+        self.name = type(partitioner).__qualname__
+        self.is_by_batch = callable(getattr(partitioner, "partitions", None))
+        self.is_told = callable(getattr(partitioner, "on_new_batch", None))
+        # Text has a method of the same name.
+        is_text = isinstance(partitioner, (str, bytes, bytearray))
+        if is_text or not (self.is_by_batch or callable(getattr(partitioner, "partition", None))):
+            raise PartwrightError(
+                f"{self.name} is no partitioner: it has no partition(topic, key, key_bytes, value, value_bytes, "
+                "cluster)"
+            )
+
+    @classmethod
+    def of(cls, given: Any) -> OwnPartitioner:
+        """A partitioner that is an object, its class, or the class's path.
+
+        Raises:
+            PartwrightError: It cannot be imported or made, or is no partitioner.
+        """
+        return cls(made("partitioner", given))
+
+    def configure(self, configs: Mapping[str, Any]) -> None:
+        """Hands the configuration over, if it wants any.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        self._tell("configure", dict(configs))
+
+    def partition(
+        self,
+        topic: str,
+        key: Any,
+        key_bytes: bytes | None,
+        value: Any,
+        value_bytes: bytes | None,
+        cluster: Cluster,
+    ) -> int:
+        """The partition of a record.
+
+        Raises:
+            PartwrightError: Its code raises, or it gives no partition of the topic.
+        """
+        if self.is_by_batch:
+            raise PartwrightError(
+                f"{self.name} gives the partitions of batches: it is asked by Producer.place"
+            )
+        given = called(
+            f"{self.name}.partition",
+            lambda: self.partitioner.partition(topic, key, key_bytes, value, value_bytes, cluster),
+        )
+        return self._checked(given, topic, cluster)
+
+    def partitions(
+        self, batch: pa.RecordBatch, topics: list[str], named: Sequence[int | None], cluster: Cluster
+    ) -> list[int]:
+        """Those of a batch of records.
+
+        Args:
+            batch: The records.
+            topics: The topic of each.
+            named: The partition that each names itself, which comes first: its answer is not looked at.
+            cluster: The metadata.
+
+        Raises:
+            PartwrightError: Its code raises, or a row has no partition of its topic.
+        """
+        given = called(f"{self.name}.partitions", lambda: self.partitioner.partitions(batch, cluster))
+        listed = called(
+            f"{self.name}.partitions",
+            lambda: given.to_pylist() if hasattr(given, "to_pylist") else list(given),
+        )
+        if len(listed) != batch.num_rows:
+            raise PartwrightError(
+                f"{self.name}.partitions gives {len(listed)} partitions for {batch.num_rows} records: one for each "
+                "is needed"
+            )
+        found = []
+        for row, (each, topic, own) in enumerate(zip(listed, topics, named, strict=True)):
+            try:
+                found.append(self._checked(each, topic, cluster) if own is None else own)
+            except PartwrightError as error:
+                raise error.at_row(row) from None
+        return found
+
+    def placed(
+        self,
+        batch: RecordChunk,
+        records: Iterable[Row],
+        cluster: Cluster,
+        append: Callable[[str, Row, int, bool], bool],
+    ) -> pa.Array:
+        """The partitions of some records, asked for one by one or all at once, each put into its batch.
+
+        Args:
+            batch: The records.
+            records: The same one after the other.
+            cluster: The metadata.
+            append: Puts a record of a topic into its partition's batch, or into a new one if that is allowed; whether
+                it did.
+
+        Raises:
+            PartwrightError: With the row, a record that names no partition of its topic, or gets none.
+        """
+        topics, named = batch.topic_names(), batch.partitions()
+        explicit = [None] * len(batch) if named is None else named.to_pylist()
+        if self.is_told and batch.value_sizes() is None:
+            raise PartwrightError(
+                f"{self.name} is told of new batches, which records make by their bytes: give their values (value=) or "
+                "their sizes (size=)"
+            )
+        found: list[int] = []
+        try:
+            chosen = (
+                self.partitions(batch.records, topics, explicit, cluster) if self.is_by_batch else explicit
+            )
+            for topic, own, given, record in zip(topics, explicit, chosen, records, strict=True):
+                fixed = given if own is None else own
+                found.append(self.placed_record(topic, fixed, record, cluster, append))
+        except PartwrightError as error:
+            raise error if error.row is not None else error.at_row(len(found)) from None
+        return pa.array(found, pa.int32())
+
+    def placed_record(
+        self,
+        topic: str,
+        own: int | None,
+        record: Row,
+        cluster: Cluster,
+        append: Callable[[str, Row, int, bool], bool],
+    ) -> int:
+        """The partition of one record, which is put into its batch; see `placed`.
+
+        Raises:
+            PartwrightError: The record names no partition of its topic, or gets none.
+        """
+        _check_named(own, topic, cluster)
+        return self._appended(topic, own, record, cluster, append)
+
+    def _appended(
+        self,
+        topic: str,
+        chosen: int | None,
+        record: Row,
+        cluster: Cluster,
+        append: Callable[[str, Row, int, bool], bool],
+    ) -> int:
+        """A record's partition, asked for once more where it would begin a batch."""
+
+        def asked() -> int:
+            if chosen is not None:
+                return chosen
+            return self.partition(
+                topic, record.key, record.key_bytes, record.value, record.value_bytes, cluster
+            )
+
+        partition = asked()
+        if not self.is_told or append(topic, record, partition, False):
+            return partition
+        self.on_new_batch(topic, cluster, partition)
+        partition = asked()
+        append(topic, record, partition, True)
+        return partition
+
+    def on_new_batch(self, topic: str, cluster: Cluster, previous: int) -> None:
+        """Tells it that a record would begin a batch.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        self._tell("on_new_batch", topic, cluster, previous)
+
+    def close(self) -> None:
+        """Ends it.
+
+        Raises:
+            PartwrightError: Its code raises.
+        """
+        self._tell("close")
+
+    def _tell(self, name: str, *arguments: Any) -> None:
+        method = getattr(self.partitioner, name, None)
+        if callable(method):
+            called(f"{self.name}.{name}", lambda: method(*arguments))
+
+    def _checked(self, given: Any, topic: str, cluster: Cluster) -> int:
+        count = len(cluster.partitions(topic))
+        try:
+            number = None if isinstance(given, bool) else index(given)
+        except Exception:  # noqa: BLE001 - a number of somebody's own may raise anything
+            number = None
+        if number is None or not 0 <= number < count:
+            raise PartwrightError(
+                f"{self.name} gives the partition {shown(given)}, and topic {topic!r} has 0 to {count - 1}"
+            )
+        return number
+
+
+def _check_named(partition: int | None, topic: str, cluster: Cluster) -> None:
+    count = len(cluster.partitions(topic))
+    if partition is not None and not 0 <= partition < count:
+        raise PartwrightError(
+            f"the record names partition {partition}, and topic {topic!r} has {count} (from 0 on)"
+        )

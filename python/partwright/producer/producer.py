@@ -1,0 +1,407 @@
+"""A producer's choice of partitions: every strategy of Kafka's clients, for a record and for a table of them.
+
+>>> producer = Producer(Cluster.of({"orders": 4}), "sticky", seed=7)
+>>> producer.partition("orders"), producer.partition("orders", "TT0124")
+(0, 2)
+>>> producer.place({"key": [None, "TT0124", None], "size": [100, 100, 100]}, topic="orders").to_pylist()
+[0, 2, 0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pyarrow as pa
+
+from partwright import _core
+from partwright._check import bits, listed, shown
+from partwright.cluster import Cluster
+from partwright.errors import PartwrightError
+from partwright.producer.configs import Configs, linger, read_configs
+from partwright.producer.custom import OwnPartitioner, is_path
+from partwright.producer.leader import is_near
+from partwright.producer.records import Records, Row
+from partwright.producer.sticky import INT, LONG, Sticky
+from partwright.producer.strategy import Strategy
+from partwright.user_code import called
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright.cluster import Broker
+
+__all__ = ["Producer"]
+
+
+class Producer:
+    """A strategy at work on the topics of a cluster, with what it keeps between records.
+
+    What a strategy keeps depends on the records that were placed, in their order, and on its draws: the same
+    seed, records and cluster give the same partitions. Draws are those of Java's `new
+    SplittableRandom(seed).nextInt()`.
+
+    The order of preference is Kafka's: the record's own partition; a strategy that stands for a configured
+    `partitioner.class` (round-robin, random, uniform-sticky, leader, field); the key; else the strategy,
+    sticky or old-null-key.
+
+    Strategies that count bytes (`strategies()` names them) are told of batches as Kafka's `RecordAccumulator`
+    makes them: a batch is closed when it is full or a record does not fit in, and where records have times,
+    when `linger.ms` has passed since it was opened. No compression, and no broker that is slow; headers count in
+    `place`.
+
+    Args:
+        cluster: The topics, their partitions in the order of the metadata, and their leaders;
+            `Cluster.in_metadata_order` gives Java's order. A mapping of topics to numbers of partitions is a
+            cluster, too.
+        strategy: Its name, one of `strategies()`, `sticky` for the newest; `default@2.8`, `round-robin@3.1`
+            and so on for what a version of Kafka does; or a class name of Kafka's; or a partitioner of one's
+            own, an object, its class or the class's dotted path (see `partwright.producer.custom`). None: what
+            `partitioner.class` says, else `sticky`.
+        configs: Kafka's own keys and values; see `partwright.producer.configs.Configs`.
+        client: Whose rule places records by key, a name in `partwright.clients()`.
+        key_type: How a key becomes key bytes; see `partwright.encode`.
+        seed: What draws begin with, a whole number of 64 bits.
+        draws: The draws themselves, in the place of a seed: raw values of Java's `nextInt()`, taken in order.
+        counters: By topic, where round robin begins; 0 is Kafka's own since 2.4.
+        lingers: Whether a batch leaves when `linger.ms` has passed, where records have times; otherwise when
+            it is full.
+        leader: For the strategy `leader`: whether a broker is where a partition's leader should be, in the
+            place of the configs `leader.host`, `leader.rack` and `leader.region`.
+
+    Raises:
+        PartwrightError: An unknown strategy or client, a config that Kafka refuses, a seed, draw or counter
+            out of range.
+
+    Examples:
+        >>> producer = Producer({"orders": 3}, "round-robin")
+        >>> [producer.partition("orders") for _ in range(4)]
+        [0, 1, 2, 0]
+        >>> Producer({"orders": 3}, configs={"batch.size": "16k"})
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: batch.size is a whole number from 0 to 2147483647, not '16k'
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster | Mapping[str, int],
+        strategy: Any = None,
+        *,
+        configs: Mapping[str, Any] | None = None,
+        client: str = "java",
+        key_type: str | None = None,
+        seed: int = 0,
+        draws: Sequence[int] | None = None,
+        counters: Mapping[str, int] | None = None,
+        lingers: bool = True,
+        leader: Callable[[Broker], bool] | None = None,
+    ) -> None:
+        _core.check(1, client, key_type)
+        self.cluster = _cluster(cluster)
+        self.configs = read_configs(configs)
+        named = self.configs.partitioner_class or "sticky" if strategy is None else strategy
+        self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
+        # Its records name their partitions.
+        known = "explicit" if self._own is not None else _core.strategy_name(named)
+        self.strategy = known if self._own is None else self._own.name
+        self.client, self.key_type = client, key_type
+        if leader is not None and (known != "leader" or not callable(leader)):
+            raise PartwrightError(
+                f"leader= says which brokers the strategy leader wants: {shown(leader)} does not for {self.strategy}"
+            )
+        self._leader = leader
+        self._is_closed = False
+        self._kafka = Strategy(known, self.configs, key_type)
+        self._places = {name: place for place, name in enumerate(self.cluster.topics)}
+        topics = [(name, self._partitions(name)) for name in self._places]
+        taken = None if draws is None else [bits(draw, "a draw", INT) for draw in listed(draws, "draws")]
+        if counters is not None and not isinstance(counters, Mapping):
+            raise PartwrightError(f"counters are numbers by topic, not {shown(counters)}")
+        self._core = _core.Producer(
+            known,
+            client,
+            _settings(self.configs, linger(self.configs, self.strategy) if lingers else None),
+            topics,
+            taken,
+            bits(seed, "the seed", LONG),
+        )
+        for name, counter in (counters or {}).items():
+            self._core.set_counter(self._place_of(name), bits(counter, "a counter", INT))
+        if self._own is not None:
+            self._own.configure(configs or {})
+
+    @property
+    def counts_bytes(self) -> bool:
+        """Whether the choice depends on the records' bytes, so that `place` needs their values or sizes."""
+        return self._kafka.counts_bytes if self._own is None else self._own.is_told
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it goes by new batches (`Partitioner.onNewBatch`, Kafka 2.4 to 3.9)."""
+        return self._kafka.is_told if self._own is None else self._own.is_told
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether the choice may depend on what the values are, not on their sizes alone: by one's own partitioner."""
+        return self._own is not None
+
+    @property
+    def takes_keyed(self) -> bool:
+        """Whether it chooses for records with keys too, so that equal keys may be in several partitions."""
+        return self._own is not None or self._kafka.takes_keyed
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether a record's partition may depend on the records before it."""
+        return self._own is not None or self._kafka.keeps_state
+
+    @property
+    def sticky(self) -> Sticky:
+        """The sticky partition of each topic, by the calls that Kafka makes inside of a producer."""
+        return Sticky(self._core, self._open_place_of, self.configs.client_rack)
+
+    @property
+    def drawn(self) -> int:
+        """How many draws were taken."""
+        return self._core.drawn()
+
+    def partition(
+        self,
+        topic: str,
+        key: Any = None,
+        value: str | bytes | None = None,
+        *,
+        time: int = 0,
+    ) -> int | None:
+        """What the strategy says of a record, which is put into no batch (`Partitioner.partition`).
+
+        Args:
+            topic: The record's topic.
+            key: Its key, as `partition_for_key` takes one; under the strategy `field` the record's field.
+            value: Its value, text or bytes, for a partitioner of one's own.
+            time: When it is sent, in milliseconds: `old-null-key` draws anew when the metadata is refreshed.
+
+        Returns:
+            The partition; None for a record without a key under the strategy `key`.
+
+        Raises:
+            PartwrightError: There is no such topic; Kafka's own partitioner throws; the draws are at
+                their end.
+        """
+        self._refuse_closed()
+        data = self._kafka.key_bytes(key)
+        if self._own is not None:
+            return self._own.partition(topic, key, data, value, _value_bytes(value), self.cluster)
+        return self._core.partition(self._place_of(topic), data, bits(time, "a time", LONG))
+
+    def place_record(
+        self,
+        topic: str,
+        key: Any = None,
+        value: str | bytes | None = None,
+        *,
+        partition: int | None = None,
+        time: int = 0,
+    ) -> int | None:
+        """Where one record goes, which is put into its batch: what `place` says of a table with this row alone.
+
+        Args:
+            topic: The record's topic.
+            key: Its key, as for `partition`.
+            value: Its value, text or bytes, of which the size counts.
+            partition: The partition that it names itself.
+            time: When it is sent, in milliseconds; where all records have the same, nothing lingers.
+
+        Returns:
+            The partition; None for a record without a key under the strategy `key`.
+
+        Raises:
+            PartwrightError: As for `partition`; the record names no partition of its topic.
+
+        Examples:
+            >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
+            >>> [producer.place_record("orders", value=b"x" * 100) for _ in range(6)]
+            [1, 0, 2, 1, 0, 2]
+        """
+        self._refuse_closed()
+        own = None if partition is None else bits(partition, "a partition", INT)
+        at, data, value_bytes = bits(time, "a time", LONG), self._kafka.key_bytes(key), _value_bytes(value)
+        size = -1 if value_bytes is None else _size(value_bytes)
+        if self._own is not None:
+            row = Row(key, data, value, value_bytes, size, at)
+            return self._own.placed_record(topic, own, row, self.cluster, self._append)
+        return self._core.place_record(self._place_of(topic), own, data, size, at)
+
+    def on_new_batch(self, topic: str, previous: int) -> None:
+        """A record of partition `previous` would begin a batch (`Partitioner.onNewBatch`).
+
+        Raises:
+            PartwrightError: As for `partition`.
+        """
+        self._refuse_closed()
+        if self._own is not None:
+            self._own.on_new_batch(topic, self.cluster, previous)
+            return
+        self._core.on_new_batch(self._place_of(topic), bits(previous, "a partition", INT))
+
+    def update(self, cluster: Cluster | Mapping[str, int]) -> None:
+        """New metadata; what is kept of each topic stays.
+
+        Args:
+            cluster: All topics that the producer writes to from now on, as for a new producer.
+
+        Raises:
+            PartwrightError: It lacks a topic that was there.
+        """
+        self._refuse_closed()
+        cluster = _cluster(cluster)
+        for name in self._places:
+            cluster.partitions(name)
+        self.cluster = cluster
+        for name in cluster.topics:
+            place = self._places.setdefault(name, len(self._places))
+            self._core.set_topic(place, name, self._partitions(name))
+
+    def place(
+        self,
+        records: Any,
+        *,
+        topic: str | None = None,
+        key: str = "key",
+        partition: str = "partition",
+        value: str = "value",
+        size: str = "size",
+        time: str = "time",
+        field: str = "field",
+        headers: str = "headers",
+    ) -> pa.ChunkedArray:
+        """The partition of each record, in the order of the rows.
+
+        Args:
+            records: A table: pyarrow's, anything else with Arrow's PyCapsule interface, or a dict of columns.
+                Each column below may be missing, but for those that the strategy goes by.
+            topic: The records' topic; where it is None, the only one of the cluster, or the column `topic`.
+            key: The column of keys, of any type that `partition_for_key` takes.
+            partition: That of the partitions that records name, whole numbers; null where one names none.
+            value: That of the values, text or binary, of which the sizes count alone.
+            size: That of the values' sizes in bytes, in the place of the values; null for a null value.
+            time: That of the times: whole numbers of milliseconds, or timestamps. Without it nothing lingers.
+            field: That which the strategy `field` goes by.
+            headers: That of the headers, of which the sizes count alone: of each record a list of structs of a name
+                (text or binary) and a value (the same, or null), as Spark and kafka-python have them, or a map. A
+                partitioner of one's own is told of batches as if there were none.
+
+        Returns:
+            An int32 column as long as `records` in the same chunks; null for a null key under the strategy
+            `key`.
+
+        Raises:
+            PartwrightError: With the row, a record that Kafka's own producer refuses; a column that is missing or
+                of another type. Records before that row may have been placed.
+
+        Examples:
+            >>> producer = Producer({"orders": 3}, "round-robin@2.8", configs={"batch.size": 200})
+            >>> producer.place({"size": [100] * 6}).to_pylist()
+            [1, 0, 2, 1, 0, 2]
+        """
+        self._refuse_closed()
+        names = {
+            "key": key,
+            "partition": partition,
+            "value": value,
+            "size": size,
+            "time": time,
+            "field": field,
+            "headers": headers,
+        }
+        given = Records(records, topic, names, self.cluster, self._places, self.key_type)
+        chunks = []
+        row = 0
+        for batch in given.batches():
+            try:
+                if self._own is None:
+                    chunks.append(self._kafka.place(self._core, batch, self.cluster))
+                else:
+                    chunks.append(
+                        self._own.placed(batch, batch.rows(self.key_type), self.cluster, self._append)
+                    )
+            except PartwrightError as error:
+                raise error.moved(row.__add__) from None
+            row += len(batch)
+        return pa.chunked_array(chunks, pa.int32())
+
+    def close(self) -> None:
+        """Ends the producer, and a partitioner of one's own (`Partitioner.close`)."""
+        was_closed, self._is_closed = self._is_closed, True
+        if self._own is not None and not was_closed:
+            self._own.close()
+
+    def __reduce__(self) -> NoReturn:
+        # A copy would share what is kept, or begin anew.
+        raise PartwrightError(
+            "a producer keeps what its records have done and cannot be pickled or copied: make one where it is used"
+        )
+
+    def __repr__(self) -> str:
+        return f"Producer({self.strategy}; {self.cluster!r})"
+
+    def _append(self, topic: str, record: Row, partition: int, begins: bool) -> bool:
+        """Appends a record to its partition's batch, or to a new one if that is allowed; whether it did."""
+        sizes = (self._places[topic], record.key_size, record.value_size, record.time)
+        return self._core.append_record(sizes, partition, begins)
+
+    def _partitions(self, topic: str) -> list[tuple[int, bool, bool]]:
+        near = {broker.id: self._is_near(broker) for broker in self.cluster.brokers}
+        return [
+            (each.id, each.leader is not None, each.leader is not None and near[each.leader])
+            for each in self.cluster.partitions(topic)
+        ]
+
+    def _is_near(self, broker: Broker) -> bool:
+        wanted = self._leader
+        if wanted is None:
+            return is_near(broker, self.configs, self.strategy)
+        return called(f"leader of broker {broker.id}", lambda: bool(wanted(broker)))
+
+    def _place_of(self, topic: str) -> int:
+        self.cluster.partitions(topic)
+        return self._places[topic]
+
+    def _open_place_of(self, topic: str) -> int:
+        self._refuse_closed()
+        return self._place_of(topic)
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise PartwrightError("the producer is closed: make another one")
+
+
+def _cluster(given: Cluster | Mapping[str, int]) -> Cluster:
+    return given if isinstance(given, Cluster) else Cluster.of(given)
+
+
+def _value_bytes(value: Any) -> Any:
+    try:
+        return value.encode() if isinstance(value, str) else value
+    except UnicodeEncodeError:
+        raise PartwrightError(f"the value {shown(value)} is not UTF-8: give its bytes") from None
+
+
+def _size(value: Any) -> int:
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise PartwrightError(f"a record's value is text or bytes, not {shown(value)}")
+    return memoryview(value).nbytes
+
+
+def _settings(configs: Configs, linger_ms: int | None) -> dict[str, Any]:
+    return {
+        "batch_size": configs.batch_size,
+        "linger_ms": linger_ms,
+        "ignore_keys": configs.ignore_keys,
+        "rack_aware": configs.rack_aware,
+        "refresh_ms": configs.refresh_ms,
+        "available_only": configs.random_available,
+        "among": configs.leader_among,
+        "otherwise": configs.otherwise,
+    }

@@ -1,0 +1,231 @@
+"""What a strategy answers to given calls and draws, or where it puts given records: JSON in, JSON out.
+
+>>> replay({"strategy": "round-robin", "topics": {"t": 3}, "events": [{"op": "partition", "topic": "t"}] * 4})
+{'results': [0, 1, 2, 0]}
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from partwright._check import hex_key, object_fields, refuse_many, shown
+from partwright.cluster import Cluster
+from partwright.errors import PartwrightError
+from partwright.producer.custom import is_path
+from partwright.producer.producer import Producer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["replay"]
+
+_LINE = (
+    "strategy", "configs", "client", "brokers", "topics", "counters", "draws", "seed", "events", "records",
+    # What a golden line has beside its question.
+    "results", "placed",
+)  # fmt: skip
+_OPS = {
+    "partition": ("key", "partition", "at_ms"),
+    "on_new_batch": ("prev",),
+    "next_partition": ("prev",),
+    "append": ("bytes", "enable_switch"),
+    "load_stats": ("queue_sizes", "partition_ids", "leader_racks", "length"),
+    "cluster": ("partitions",),
+}
+_KINDS = {str: "names, or null", int: "whole numbers"}
+_RECORD = ("topic", "partition", "key", "value size", "time")
+_BITS = {"partition": 32, "value size": 32, "time": 64}
+
+
+def replay(question: Mapping[str, object]) -> dict[str, Any]:
+    """The answers to a line of `partwright strategy --jsonl`.
+
+    Args:
+        question: `strategy`, `configs` (Kafka's keys), `brokers` and `topics` (as `Cluster.from_dict` takes them, but that
+            ids may have holes), `counters`, `draws` or `seed`, `client`, and either `events` or `records`. An event is an
+            object with `op` and `topic`; a record is a list of topic, partition, key in hex, size of the value and time in
+            milliseconds, each but the topic null where there is none.
+
+    Returns:
+        For events `{"results": [...]}`: a partition for `partition`, `next_partition` and `append`, None for the others, and
+        `{"error": "..."}` where Kafka throws. For records `{"placed": [...]}`, their partitions.
+
+    Raises:
+        PartwrightError: The question is none; a record has no partition.
+
+    Examples:
+        >>> line = {"strategy": "sticky@2.4", "topics": {"t": 3}, "draws": [5, 2, 7]}
+        >>> replay({**line, "events": [{"op": "partition", "topic": "t"}, {"op": "next_partition", "topic": "t", "prev": 2}]})
+        {'results': [2, 1]}
+        >>> replay({**line, "configs": {"batch.size": 100}, "records": [["t", None, None, 50, 0], ["t", 0, None, 50, 0]]})
+        {'placed': [1, 0]}
+    """  # noqa: E501 - an example is one line
+    given = object_fields(question, "a replay", _LINE, needs="topics")
+    _refuse_code(given)
+    _refuse_many(given)
+    producer = Producer(
+        Cluster.from_dict(
+            {part: given[part] for part in ("brokers", "topics") if part in given}, strict=False
+        ),
+        given.get("strategy"),
+        configs=_mapping(given, "configs"),
+        client="java" if given.get("client") is None else given["client"],
+        seed=0 if given.get("seed") is None else given["seed"],
+        draws=_list(given, "draws") if given.get("draws") is not None else None,
+        counters=_mapping(given, "counters"),
+        # Nothing drains the batches of a replay, unless it says how long they linger.
+        lingers="linger.ms" in (given.get("configs") or {}),
+    )
+    if (given.get("events") is None) == (given.get("records") is None):
+        raise PartwrightError("a replay has either events or records")
+    if given.get("records") is not None:
+        return {"placed": _placed(producer, _list(given, "records"))}
+    calls = [_call(place, event) for place, event in enumerate(_list(given, "events"))]
+    return {"results": [_result(producer, *call) for call in calls]}
+
+
+def _refuse_code(given: Mapping[str, object]) -> None:
+    """A replay may come from anywhere: no file says which code is run."""
+    configs = given.get("configs") or {}
+    named = [given.get("strategy"), configs.get("partitioner.class") if isinstance(configs, dict) else None]
+    for each in named:
+        if each is not None and not isinstance(each, str):
+            raise PartwrightError(f"a strategy is named by text, not {shown(each)}")
+        if each is not None and is_path(each):
+            raise PartwrightError(
+                f"the replay names {each!r}, and no file may say which code is run: give the class to pw.Producer"
+            )
+
+
+def _refuse_many(given: Mapping[str, object]) -> None:
+    """The topics' partitions, and those that a cluster gets later, are made one after the other."""
+    topics, events = given["topics"], given.get("events")
+    counts = [*topics.values()] if isinstance(topics, dict) else []
+    counts += (
+        [event.get("partitions") for event in events or () if isinstance(event, dict)]
+        if isinstance(events, list)
+        else []
+    )
+    refuse_many(sum(count for count in counts if isinstance(count, int)), "a replay")
+
+
+def _mapping(given: Mapping[str, object], name: str) -> Mapping[str, Any] | None:
+    found = given.get(name)
+    if found is not None and not isinstance(found, dict):
+        raise PartwrightError(f"{name} is an object, not {shown(found)}")
+    return found
+
+
+def _list(given: Mapping[str, object], name: str) -> Sequence[Any]:
+    found = given[name]
+    if not isinstance(found, list):
+        raise PartwrightError(f"{name} is a list, not {shown(found)}")
+    return found
+
+
+def _call(place: int, event: object) -> tuple[str, str, dict[str, Any]]:
+    """An event's call, its topic and the rest, each of its type."""
+    where = f"event {place}"
+    op = event.get("op") if isinstance(event, dict) else None
+    if not isinstance(op, str) or op not in _OPS:
+        raise PartwrightError(f"{where}: there is no op {shown(op)}: it is {', '.join(_OPS)}")
+    found = object_fields(event, f"{where} ({op})", ("op", "topic", *_OPS[op]), needs="topic")
+    if not isinstance(found["topic"], str):
+        raise PartwrightError(f"{where}: a topic's name is text, not {shown(found['topic'])}")
+    rest = {name: found.get(name) for name in _OPS[op]}
+    if op == "partition":
+        rest["key"] = hex_key(rest["key"], f"{where}: ")
+    if op == "append":
+        rest["enable_switch"] = True if rest["enable_switch"] is None else rest["enable_switch"]
+        if not isinstance(rest["enable_switch"], bool):
+            raise PartwrightError(
+                f"{where}: enable_switch is true or false, not {shown(rest['enable_switch'])}"
+            )
+    for name in ("prev", "bytes", "at_ms", "length", "partition"):
+        needed = name == "bytes" or (name == "prev" and op == "on_new_batch")
+        if name in rest and not (rest[name] is None and not needed):
+            _refuse_other(rest[name], 64 if name == "at_ms" else 32, f"{where}: {name}")
+    for name in ("queue_sizes", "partition_ids", "leader_racks"):
+        _refuse_no_list(rest.get(name), str if name == "leader_racks" else int, f"{where}: {name}")
+    return op, found["topic"], rest
+
+
+def _refuse_no_list(given: object, kind: type, what: str) -> None:
+    """Refuses what is neither null nor a list of names, nulls among them, or of whole numbers."""
+    if given is None:
+        return
+    if not isinstance(given, list) or not all(
+        type(each) is kind or (each is None and kind is str) for each in given
+    ):
+        raise PartwrightError(f"{what} is a list of {_KINDS[kind]}, not {shown(given)}")
+    for each in given if kind is int else ():
+        _refuse_other(each, 32, f"{what}, each of them,")
+
+
+def _refuse_other(given: object, bits: int, what: str) -> None:
+    """Refuses what is no whole number of so many bits."""
+    if type(given) is not int or not -(2 ** (bits - 1)) <= given < 2 ** (bits - 1):
+        raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
+
+
+def _result(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> Any:
+    if topic not in producer.cluster.topics:
+        # To Kafka's classes it is one without partitions.
+        producer.update(producer.cluster.with_topic(topic, []))
+    if op == "cluster":
+        producer.update(producer.cluster.with_topic(topic, rest["partitions"]))
+        return None
+    try:
+        return _asked(producer, op, topic, rest)
+    except PartwrightError as error:
+        return {"error": str(error)}
+
+
+def _asked(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> int | None:
+    match op:
+        case "partition" if rest["partition"] is not None:
+            count = len(producer.cluster.partitions(topic))
+            if not 0 <= rest["partition"] < count:
+                raise PartwrightError(f"topic {topic!r} has {count} partitions, and not {rest['partition']}")
+            return int(rest["partition"])
+        case "partition":
+            return producer.partition(topic, rest["key"], time=rest["at_ms"] or 0)
+        case "on_new_batch":
+            producer.on_new_batch(topic, rest["prev"])
+        case "next_partition":
+            return producer.sticky.next_partition(topic, -1 if rest["prev"] is None else rest["prev"])
+        case "append":
+            return producer.sticky.append(topic, rest["bytes"], enable_switch=rest["enable_switch"])
+        case _:
+            producer.sticky.load_stats(
+                topic,
+                rest["queue_sizes"],
+                rest["partition_ids"] or (),
+                leader_racks=rest["leader_racks"],
+                length=rest["length"],
+            )
+    return None
+
+
+def _placed(producer: Producer, records: Sequence[object]) -> list[int | None]:
+    for row, record in enumerate(records):
+        if not isinstance(record, list) or len(record) != len(_RECORD) or not isinstance(record[0], str):
+            raise PartwrightError(f"record {row} is a list of {', '.join(_RECORD)}, not {shown(record)}")
+        for name, bits in _BITS.items():
+            number = record[_RECORD.index(name)]
+            if number is not None:
+                _refuse_other(number, bits, f"record {row}: {name}")
+    types = (pa.string(), pa.int32(), pa.binary(), pa.int32(), pa.int64())
+    columns = {}
+    for name, data_type, values in zip(_RECORD, types, zip(*records, strict=True), strict=False):
+        there = (
+            [hex_key(key, f"record {row}: ") for row, key in enumerate(values)] if name == "key" else values
+        )
+        try:
+            columns[name] = pa.array(there, data_type)
+        except UnicodeEncodeError as error:
+            raise PartwrightError(f"the topic's name {shown(error.object)} is not UTF-8") from None
+    placed: list[int | None] = producer.place(columns, size="value size").to_pylist() if records else []
+    return placed

@@ -1,0 +1,89 @@
+"""What `partwright copartition` found, as figures: the keys of both tables, and those that do not meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright.report.colours import ACCENT, EMPHASIS, MUTED
+from partwright.report.figure import Column, Document, Figure, bounded
+from partwright.report.plots import by_kind, by_name, quantity, tooltip
+from partwright.report.sentences import of_meeting
+from partwright.report.text import number, of, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partwright.audit.copartition import Meeting
+
+__all__ = ["document"]
+
+_KINDS = {"meets": ACCENT, "does not meet": EMPHASIS, "in one table alone": MUTED}
+
+
+def document(found: Meeting, source: str | None = None) -> Document:
+    """The page of a meeting.
+
+    Args:
+        found: What it found.
+        source: What was read.
+    """
+    answer = found.to_dict()
+    figures = [_keys(answer)]
+    if answer["examples"]:
+        figures.append(_apart(answer))
+    return Document(f"Whether two tables meet{of(source)}", of_meeting(found), tuple(figures), answer)
+
+
+def _keys(answer: Mapping[str, Any]) -> Figure:
+    apart = answer["keys_shared"] - answer["keys_meeting"]
+    counts = [
+        ("in both, in the same partition", "meets", answer["keys_meeting"]),
+        ("in both, in other partitions", "does not meet", apart),
+        ("in A alone", "in one table alone", answer["a"]["keys_alone"]),
+        ("in B alone", "in one table alone", answer["b"]["keys_alone"]),
+    ]
+    rows = [
+        {"label": label, "kind": kind, "keys": count, "text": number(count)} for label, kind, count in counts
+    ]
+    return Figure(
+        id="keys",
+        title="Keys of both tables",
+        sentence=(
+            f"A has {number(answer['a']['keys'])} different keys and B {number(answer['b']['keys'])}; "
+            f"{number(answer['keys_shared'])} are in both, of which {number(answer['keys_meeting'])} meet."
+        ),
+        spec=by_name(
+            rows,
+            quantity("keys", "different keys", "whole"),
+            None,
+            tooltip(label="keys", keys="different keys|,"),
+            by_kind("kind", list(_KINDS), list(_KINDS.values())),
+        ),
+        columns=(Column("label", "keys", "text"), Column("keys", "different keys")),
+        **bounded(rows),
+        marks=len(rows),
+    )
+
+
+def _apart(answer: Mapping[str, Any]) -> Figure:
+    rows = [
+        {
+            "key": shown(each["key"]),
+            "a": ", ".join(map(str, each["a"])) or "any",
+            "b": ", ".join(map(str, each["b"])) or "any",
+        }
+        for each in answer["examples"]
+    ]
+    first = rows[0]
+    return Figure(
+        id="apart",
+        title="Keys that do not meet",
+        sentence=f"The one with the most records is in partition {first['a']} of A and {first['b']} of B.",
+        spec=None,
+        columns=(
+            Column("key", "key", "text"),
+            Column("a", "partition in A", "text"),
+            Column("b", "partition in B", "text"),
+        ),
+        **bounded(rows),
+    )

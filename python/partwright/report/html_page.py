@@ -1,0 +1,218 @@
+"""The page of `--report`: one HTML file that needs no network, with the answer's words, plots, numbers and JSON."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata, resources
+from importlib.util import find_spec
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.keys.key_text import short
+from partwright.report.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partwright.report.figure import Document
+
+__all__ = ["MOST_BYTES", "Asked", "check", "html", "save"]
+
+MOST_BYTES = 5_000_000
+"""A page is smaller than this: without its JSON, where that alone would not fit."""
+
+_SUFFIXES = (".html", ".htm")
+_PACKAGES = ("vl_convert", "jinja2")
+_NAMED = 500
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a page answers.
+
+    Attributes:
+        command: The command's name.
+        source: The file, the topic or the cluster.
+        settings: What else was said, by option.
+    """
+
+    command: str
+    source: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The whole of it, name by value."""
+        facts = [("command", f"partwright {self.command}")]
+        if self.source is not None:
+            facts.append(("source", self.source))
+        return [*facts, *self.settings.items(), ("version", _version())]
+
+
+def check(file: str | os.PathLike[str]) -> Path:
+    """The path of a page that can be written.
+
+    Args:
+        file: Where it would be: a .html or .htm file of a folder that is there.
+
+    Returns:
+        The path.
+
+    Raises:
+        PartwrightError: Its suffix is that of no page, it is a folder, or lies in none.
+        MissingExtraError: What makes pages is missing.
+
+    Examples:
+        >>> check("report.pdf")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: a report is a .html or .htm file by its suffix, not 'report.pdf'
+    """
+    try:
+        path = Path(file)
+    except TypeError:
+        raise PartwrightError(f"a report is named by its path, not by {file!r}", value=file) from None
+    if "\0" in str(path):
+        raise PartwrightError(f"a report's path has no NUL: {str(path)!r}")
+    if path.suffix.lower() not in _SUFFIXES:
+        raise PartwrightError(f"a report is a .html or .htm file by its suffix, not {str(path)!r}")
+    if path.is_dir():
+        raise PartwrightError(f"{str(path)!r} is a folder: name a file for the report")
+    if not path.parent.is_dir():
+        raise PartwrightError(
+            f"there is no folder {str(path.parent)!r} for the report: make it, or name another file"
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise PartwrightError(
+            f"nothing can be written to {str(path.parent)!r}: name another file for the report"
+        )
+    for package in _PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError(f"{package} is missing: pip install 'partwright[report]'")
+    return path
+
+
+def html(document: Document, asked: Asked) -> str:
+    """The page's text.
+
+    Args:
+        document: What it says.
+        asked: What it answers.
+
+    Raises:
+        PartwrightError: It would be larger than a page may be.
+    """
+    answer = _script_json(document.answer)
+    page = _rendered(document, asked, answer, "")
+    if len(page.encode()) < MOST_BYTES:
+        return page
+    without = (
+        f"The JSON of {len(answer):,} bytes is not in the page, which would be larger than "
+        f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
+    )
+    page = _rendered(document, asked, None, without)
+    if len(page.encode()) >= MOST_BYTES:
+        raise PartwrightError(f"the report would be larger than {MOST_BYTES:,} bytes: leave out --report")
+    return page
+
+
+def save(text: str, file: str | os.PathLike[str]) -> Path:
+    """Writes a page beside its place, which it then takes in one step.
+
+    Raises:
+        PartwrightError: As for `check`; it cannot be written.
+    """
+    path = check(file)
+    # Of the same folder, and so of the same file system; with the rights that any new file of the user's has.
+    part = path.with_name(f".partwright-{token_hex(8)}.part")
+    try:
+        try:
+            with part.open("x", encoding="utf-8", newline="\n") as opened:
+                opened.write(text)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise PartwrightError(
+            f"the report {str(path)!r} cannot be written ({error.strerror}): name another file"
+        ) from None
+    return path
+
+
+def _rendered(document: Document, asked: Asked, answer: str | None, without: str) -> str:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    def finalized(value: Any) -> Any:
+        return value if isinstance(value, Markup) or not isinstance(value, str) else _line(value)
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, finalize=finalized, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["raw"] = _raw
+    scripts = [_bundle(), _text("page.js")]
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return environment.from_string(_text("page.html.jinja")).render(
+        document=document,
+        asked=asked,
+        version=_version(),
+        without=without,
+        answer=answer,
+        specs=_script_json({figure.id: figure.spec for figure in document.figures if figure.spec}),
+        style=_text("page.css"),
+        scripts=scripts,
+        policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; {_FORMS}",
+    )
+
+
+_FORMS = "form-action 'none'"
+
+
+def _line(text: str) -> str:
+    """A text of the page: lines may end, and all else that is hidden is written out."""
+    shown = "\n".join(plain(line) for line in text.split("\n"))
+    return shown if len(shown) <= _NAMED else short(shown)
+
+
+def _raw(value: Any) -> str:
+    return json.dumps(value)
+
+
+def _script_json(value: Any) -> str:
+    """JSON as it may stand inside of a script: nothing in it begins a tag, and each number is one of JSON's."""
+    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+@cache
+def _text(name: str) -> str:
+    return resources.files("partwright.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle() -> str:
+    import vl_convert
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _version() -> str:
+    return metadata.version("partwright")

@@ -1,0 +1,91 @@
+"""One picture of an answer, its first figure, as an .svg, .png or .pdf file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from partwright._check import shown
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.report.svg import svg
+from partwright.report.topics import topic_of
+
+if TYPE_CHECKING:
+    import os
+
+    from partwright.report.figure import Document, Figure
+
+__all__ = ["check", "draw"]
+
+_SUFFIXES = (".svg", ".png", ".pdf")
+_SCALE = 2.0
+# So many characters of a sentence are in a line above the plot.
+_LINE = 110
+
+
+def check(file: str | os.PathLike[str]) -> Path:
+    """The path of a picture that can be drawn.
+
+    Raises:
+        PartwrightError: Its suffix is that of no picture.
+        MissingExtraError: What draws it is missing.
+
+    Examples:
+        >>> check("tuning.gif")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: a picture is a .svg, .png or .pdf file by its suffix, not 'tuning.gif'
+    """
+    try:
+        path = Path(file)
+    except TypeError:
+        raise PartwrightError(f"a picture is named by its path, not by {shown(file)}") from None
+    if path.suffix.lower() not in _SUFFIXES:
+        raise PartwrightError(f"a picture is a .svg, .png or .pdf file by its suffix, not {str(path)!r}")
+    if find_spec("vl_convert") is None:
+        raise MissingExtraError("vl_convert is missing: pip install 'partwright[report]'")
+    return path
+
+
+def draw(answer: Any, file: str | os.PathLike[str]) -> None:
+    """Writes an answer's first figure with its title and its sentence, as .svg and .png the same bytes each time.
+
+    Args:
+        answer: See `partwright.report.page`.
+        file: The picture's path.
+
+    Raises:
+        PartwrightError: As for `check` and `partwright.report.page`; the file cannot be written.
+        MissingExtraError: As for `check`.
+    """
+    path = check(file)
+    figures = import_module(f"partwright.report.figures.{topic_of(answer, None)}")
+    drawn = svg(_titled(figures.document(answer)))
+    try:
+        path.write_bytes(_as(path.suffix.lower(), drawn))
+    except OSError as error:
+        raise PartwrightError(
+            f"{str(path)!r} cannot be written ({error.strerror}): name another file"
+        ) from None
+
+
+def _titled(document: Document) -> Figure:
+    """The first figure, which has no page around it that says what it is."""
+    figure = document.figures[0]
+    title = {"text": document.title, "subtitle": wrap(figure.sentence, _LINE), "anchor": "start"}
+    # On paper there is no text whose background it could take.
+    spec = {**(figure.spec or {}), "title": title, "background": "white"}
+    return replace(figure, spec=spec)
+
+
+def _as(suffix: str, drawn: str) -> bytes:
+    import vl_convert
+
+    if suffix == ".svg":
+        return drawn.encode()
+    if suffix == ".png":
+        return bytes(vl_convert.svg_to_png(drawn, scale=_SCALE))
+    return bytes(vl_convert.svg_to_pdf(drawn))

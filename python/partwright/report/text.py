@@ -1,0 +1,115 @@
+"""Text and numbers as the page has them: what strangers wrote made harmless, and how many digits a figure has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwright.keys.key_text import short
+
+__all__ = ["after", "bytes_", "counted", "label", "number", "of", "plain", "share", "shown"]
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+_STEP = 1000
+_LABEL = 40
+
+
+def plain(text: object) -> str:
+    r"""Text in which nothing is hidden: what is not printable is written as its escape.
+
+    Marks that turn the direction of what follows, NUL and halves of characters are such.
+
+    Examples:
+        >>> plain("caf\u00e9"), plain("a\u202eb\x00\udc80")
+        ('café', 'a\\u202eb\\u0000\\udc80')
+    """
+    return "".join(each if each.isprintable() else _escaped(each) for each in str(text))
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+
+
+def shown(text: object) -> str:
+    """Text of a table's cell: plain, and cut where it is very long."""
+    return short(plain(text))
+
+
+def label(text: object) -> str:
+    """Text beside an axis: plain, and as short as there is room for.
+
+    Examples:
+        >>> label("x" * 900)
+        'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    whole = plain(text)
+    return whole if len(whole) <= _LABEL else f"{whole[: _LABEL - 1]}…"
+
+
+def number(value: float | None) -> str:
+    """A number with its thousands, and with no more than three digits behind the point.
+
+    Examples:
+        >>> number(1234567), number(0.123456), number(2.0), number(None)
+        ('1,234,567', '0.123', '2', '')
+    """
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}".rstrip("0").rstrip(".")
+
+
+def share(value: float | None) -> str:
+    """A share, 0 to 1, in percent.
+
+    Examples:
+        >>> share(0.12345), share(None)
+        ('12.3%', '')
+    """
+    return "" if value is None else f"{value:.1%}"
+
+
+def bytes_(value: float | None) -> str:
+    """A size with its unit.
+
+    Examples:
+        >>> bytes_(12), bytes_(16384), bytes_(None)
+        ('12 B', '16.4 kB', '')
+    """
+    if value is None:
+        return ""
+    size: Any = value
+    for unit in _UNITS[:-1]:
+        if size < _STEP:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= _STEP
+    return f"{size:.1f} {_UNITS[-1]}"
+
+
+def counted(count: int, what: str) -> str:
+    """So many of them.
+
+    Examples:
+        >>> counted(1, "record"), counted(1200, "record")
+        ('1 record', '1,200 records')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def of(source: str | None) -> str:
+    """What a title says of where something is from.
+
+    Examples:
+        >>> of("orders.csv"), of(None)
+        (' of orders.csv', '')
+    """
+    return "" if source is None else f" of {'stdin' if source == '-' else label(source)}"
+
+
+def after(source: str | None) -> str:
+    """The same behind what is not of it.
+
+    Examples:
+        >>> after("group.json"), after(None)
+        (': group.json', '')
+    """
+    return of(source).replace(" of ", ": ", 1)

@@ -1,0 +1,64 @@
+"""Which page an answer has, by its class; no class is imported for it, for an answer's own is there already."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from partwright.errors import PartwrightError
+
+__all__ = ["topic_of"]
+
+# The command that gives such an answer: `partwright.report.figures` has a module of that name.
+_TOPICS = {
+    ("partwright.audit.check", "Check"): "check",
+    ("partwright.audit.fingerprint_answer", "Fingerprint"): "fingerprint",
+    ("partwright.audit.resize", "Resize"): "resize",
+    ("partwright.audit.copartition", "Meeting"): "copartition",
+    ("partwright.assignors.assignment", "Assignment"): "assign",
+    ("partwright.group.timeline", "Timeline"): "group",
+    ("partwright.batching.simulation", "Simulation"): "batch",
+    ("partwright.batching.tuning", "Tuning"): "batch",
+    ("partwright.pipeline.report", "Report"): "run",
+}
+_COMPARED = ("partwright.assignors.compare", "Compared")
+_TIMELINE = ("partwright.group.timeline", "Timeline")
+
+
+def topic_of(answer: Any, command: str | None) -> str:
+    """The command whose page an answer has.
+
+    Args:
+        answer: An answer, or what a command lays side by side.
+        command: The command that was asked; None where nobody says, and an answer alone has a page.
+
+    Raises:
+        PartwrightError: There is no page of such a thing.
+    """
+    for place, topic in _TOPICS.items():
+        if _is(answer, place):
+            return topic
+    if command is not None and _is_side_by_side(answer, command):
+        return command
+    known = ", ".join(name for _, name in _TOPICS)
+    raise PartwrightError(f"there is no report of a {type(answer).__name__}: there are those of {known}")
+
+
+def _is_side_by_side(answer: Any, command: str) -> bool:
+    """Whether it is what a command compares: lives of a group, assignors, strategies, or a scenario's batches."""
+    if not isinstance(answer, (dict, list)) or not answer:
+        return False
+    parts = list(answer.values()) if isinstance(answer, dict) else answer
+    if command == "group":
+        return isinstance(answer, dict) and all(_is(each, _TIMELINE) for each in parts)
+    if command == "assign":
+        return isinstance(answer, list) and all(_is(each, _COMPARED) for each in parts)
+    if isinstance(answer, dict):
+        return command == "batch" and "requests" in answer
+    return command == "batch" and all(isinstance(each, dict) and "strategy" in each for each in parts)
+
+
+def _is(answer: Any, place: tuple[str, str]) -> bool:
+    module, name = place
+    # Whose module nobody has imported, of that there is no answer.
+    return module in sys.modules and isinstance(answer, getattr(sys.modules[module], name))

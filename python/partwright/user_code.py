@@ -1,0 +1,88 @@
+"""Somebody's own code: imported by its path, and called so that whatever it raises is one sentence."""
+
+from __future__ import annotations
+
+from functools import reduce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["called", "imported", "made", "told"]
+
+_T = TypeVar("_T")
+
+
+def imported(what: str, path: str) -> Any:
+    """What stands at a path, `package.module:Name` or with a dot.
+
+    Args:
+        what: What it is to be, for the sentence.
+        path: Where it is.
+
+    Raises:
+        PartwrightError: It is not there, or its module cannot be imported.
+
+    Examples:
+        >>> imported("encoder", "json.JSONEncoder").__name__
+        'JSONEncoder'
+        >>> imported("encoder", "json:Missing")
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: there is no encoder 'json:Missing': the module json has no Missing
+    """
+    module, colon, name = path.partition(":")
+    if not colon:
+        module, _, name = path.rpartition(".")
+    try:
+        return reduce(getattr, name.split("."), import_module(module))
+    except AttributeError:
+        raise PartwrightError(f"there is no {what} {path!r}: the module {module} has no {name}") from None
+    except Exception as error:
+        raise PartwrightError(
+            f"the {what} {path!r} cannot be imported ({told(error)}): name module.Class of a module on Python's path"
+        ) from error
+
+
+def made(what: str, given: object) -> Any:
+    """An object that is given as it is, as its class, or by the class's path.
+
+    Args:
+        what: What it is to be, for the sentence.
+        given: The object, its class, or the path.
+
+    Raises:
+        PartwrightError: It cannot be imported, or its class cannot be called without arguments.
+
+    Examples:
+        >>> made("encoder", "json.JSONEncoder").skipkeys
+        False
+    """
+    found = imported(what, given) if isinstance(given, str) else given
+    return called(f"{found.__qualname__}()", found) if isinstance(found, type) else found
+
+
+def called(name: str, call: Callable[[], _T]) -> _T:
+    """What somebody's code gives, which may raise anything.
+
+    Raises:
+        PartwrightError: It raises; the sentence has `name` and what was raised.
+    """
+    try:
+        return call()
+    except Exception as error:
+        raise PartwrightError(f"{name} raised {told(error)}") from error
+
+
+def told(error: Exception) -> str:
+    """An exception as the end of a sentence.
+
+    Examples:
+        >>> told(KeyError("orders"))
+        "KeyError: 'orders'"
+    """
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

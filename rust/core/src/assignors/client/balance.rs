@@ -1,0 +1,302 @@
+//! Moving partitions between members with different subscriptions until nobody gains by another move.
+
+use super::group::Group;
+use super::partition_movements::Movements;
+use super::rack_awareness;
+use super::subscriptions::Topics;
+use crate::assignors::given::NONE;
+use crate::{Error, Result};
+
+/// What a later Kafka changed in the balancing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// Up to Kafka 2.8.
+    Kafka28,
+    Kafka39,
+}
+
+/// From this round on it is looked whether the rounds go in a circle: nearly all groups are balanced after fewer.
+const LONG: u64 = 16;
+
+/// An assignment while it is balanced.
+pub(crate) struct Balance<'a> {
+    group: &'a Group<'a>,
+    topics: &'a Topics,
+    rules: Rules,
+    /// Each member's partitions in the order in which it has got them.
+    pub(crate) lists: Vec<Vec<u32>>,
+    /// By partition, who has got it last.
+    owner: Vec<u32>,
+    /// Who owned it in an older generation.
+    previous: Vec<Option<(u32, i32)>>,
+    /// Members by how many partitions they have, and then by id.
+    sorted: Vec<(usize, u32)>,
+    /// Members with whom nothing can be exchanged.
+    fixed: Vec<bool>,
+    movements: Movements,
+    /// Whether it has to be asked if the whole is balanced before each step: claims of old generations, partitions past
+    /// a topic's count and topics named twice make the answer differ from that of the partition at hand.
+    odd: bool,
+    /// Whether some partition is in two lists, which comes of partitions past a topic's count.
+    doubled: bool,
+    /// A member that could gain, and by which partition, as it was last found.
+    gaining: Option<(u32, u32)>,
+}
+
+impl<'a> Balance<'a> {
+    pub(crate) fn new(
+        group: &'a Group<'a>,
+        topics: &'a Topics,
+        lists: Vec<Vec<u32>>,
+        previous: Vec<Option<(u32, i32)>>,
+        rules: Rules,
+    ) -> Self {
+        let mut owner = vec![NONE; group.partitions_and_beyond()];
+        for (member, list) in (0..).zip(&lists) {
+            for &partition in list {
+                owner[partition as usize] = member;
+            }
+        }
+        let beyond = group.partitions_and_beyond() > group.partitions() as usize;
+        let mut sorted: Vec<_> = lists.iter().map(Vec::len).zip(0..).collect();
+        sorted.sort_unstable();
+        Self {
+            odd: previous.iter().any(Option::is_some)
+                || (rules == Rules::Kafka39 && (beyond || topics.named_twice)),
+            rules,
+            doubled: false,
+            gaining: None,
+            fixed: vec![false; lists.len()],
+            movements: Movements::new(group),
+            group,
+            topics,
+            lists,
+            owner,
+            previous,
+            sorted,
+        }
+    }
+
+    /// Whether nobody has anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lists.iter().all(Vec::is_empty)
+    }
+
+    /// Each partition to the member that has the fewest and reads its topic; where racks matter, to those in its racks
+    /// first.
+    pub(crate) fn assign(&mut self, unassigned: &[u32], by_rack: bool) {
+        let mut left = Vec::new();
+        if by_rack {
+            for &partition in unassigned {
+                let group = self.group;
+                match self.fewest(partition, |member| !rack_awareness::mismatch(group, member, partition)) {
+                    Some(member) => self.give(partition, member),
+                    None => left.push(partition),
+                }
+            }
+        }
+        for &partition in if by_rack { &left[..] } else { unassigned } {
+            if let Some(member) = self.fewest(partition, |_| true) {
+                self.give(partition, member);
+            }
+        }
+    }
+
+    /// Sets members aside that have all they could have, and nothing that another could have.
+    pub(crate) fn set_fixed_aside(&mut self) {
+        for (member, list) in self.lists.iter().enumerate() {
+            let shared = |&partition: &u32| self.topics.shared(self.group.topic_of[partition as usize]);
+            self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
+        }
+        self.sorted.retain(|&(_, member)| !self.fixed[member as usize]);
+        let owned = self.owner.iter().filter(|&&owner| owner != NONE).count();
+        self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
+    }
+
+    /// Moves partitions until a round moves none; whether any has moved. A round depends on nothing but what every member
+    /// has and what has moved before: where both are what they once were, Kafka moves partitions in a circle, and never
+    /// ends. As a partition may be moved in another's stead, from a member that has few, this comes about.
+    pub(crate) fn reassign(&mut self, partitions: &[u32], assignor: &'static str) -> Result<bool> {
+        let mut moved = false;
+        let mut seen = None;
+        for round in 1_u64.. {
+            let now = (&self.lists, &self.movements);
+            if seen.as_ref().is_some_and(|(lists, movements)| now == (lists, movements)) {
+                return Err(Error::Endless { assignor });
+            }
+            if round >= LONG && round.is_power_of_two() {
+                seen = Some((self.lists.clone(), self.movements.clone()));
+            }
+            let mut changed = false;
+            for &partition in partitions {
+                if self.is_balanced() {
+                    break;
+                }
+                changed |= self.move_on(partition, assignor)?;
+            }
+            moved |= changed;
+            if !changed {
+                break;
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Moves a partition, or another in its stead, to its owner of old or to who has the fewest, if that has two fewer.
+    fn move_on(&mut self, partition: u32, assignor: &'static str) -> Result<bool> {
+        let has = self.lists[self.owner[partition as usize] as usize].len();
+        if let Some((previous, _)) = self.previous[partition as usize] {
+            if self.fixed[previous as usize] {
+                let reason = "a group in which a member that has nothing to exchange owned something in an older generation";
+                return Err(Error::Unassigned { assignor, exception: "NullPointerException", reason });
+            }
+            if has > self.lists[previous as usize].len() + 1 {
+                self.move_to(partition, previous);
+                return Ok(true);
+            }
+        }
+        let topic = self.group.topic_of[partition as usize];
+        let fewer = self.sorted.iter().take_while(|&&(count, _)| count + 1 < has);
+        let Some(&(_, member)) = fewer.into_iter().find(|&&(_, member)| self.topics.reads(member, topic))
+        else {
+            return Ok(false);
+        };
+        self.move_to(partition, member);
+        Ok(true)
+    }
+
+    fn move_to(&mut self, partition: u32, member: u32) {
+        let owner = self.owner[partition as usize];
+        let partition = self.movements.instead(self.group, partition, owner, member);
+        let owner = self.owner[partition as usize];
+        self.movements.record(self.group, partition, owner, member);
+        let list = &mut self.lists[owner as usize];
+        let count = list.len();
+        if let Some(place) = list.iter().position(|&other| other == partition) {
+            list.remove(place);
+            self.resort(owner, count, count - 1);
+        }
+        self.give(partition, member);
+    }
+
+    fn give(&mut self, partition: u32, member: u32) {
+        let count = self.lists[member as usize].len();
+        self.lists[member as usize].push(partition);
+        self.owner[partition as usize] = member;
+        self.resort(member, count, count + 1);
+    }
+
+    /// A member's count has changed: it moves among the sorted.
+    fn resort(&mut self, member: u32, from: usize, to: usize) {
+        let Ok(old) = self.sorted.binary_search(&(from, member)) else { return };
+        let new = self.sorted.partition_point(|&other| other < (to, member));
+        if from < to {
+            self.sorted[old..new].rotate_left(1);
+            self.sorted[new - 1] = (to, member);
+        } else {
+            self.sorted[new..=old].rotate_right(1);
+            self.sorted[new] = (to, member);
+        }
+    }
+
+    /// The first of the sorted that reads a partition's topic, and meets a condition.
+    fn fewest(&self, partition: u32, meets: impl Fn(u32) -> bool) -> Option<u32> {
+        let topic = self.group.topic_of[partition as usize];
+        let able = |&&(_, member): &&(usize, u32)| self.topics.reads(member, topic) && meets(member);
+        self.sorted.iter().find(able).map(|&(_, member)| member)
+    }
+
+    /// Whether Kafka takes the whole for balanced, and stops. Where nothing is odd, a member that could gain shows at the
+    /// partition at hand just as well, so that the cheap half of the question is enough.
+    fn is_balanced(&mut self) -> bool {
+        let (Some(&(least, _)), Some(&(most, _))) = (self.sorted.first(), self.sorted.last()) else {
+            return true;
+        };
+        if least + 1 >= most {
+            return true;
+        }
+        if !self.odd {
+            return false;
+        }
+        if self.doubled {
+            return !self.sorted.iter().any(|&(count, member)| self.could_gain_doubled(count, member));
+        }
+        let gains = |&(member, partition): &(u32, u32)| self.gains(member, partition);
+        if self.gaining.as_ref().is_some_and(gains) {
+            return false;
+        }
+        self.gaining = self.find_gaining();
+        self.gaining.is_none()
+    }
+
+    fn gains(&self, member: u32, partition: u32) -> bool {
+        let count = self.lists[member as usize].len();
+        // Kafka 2.8 looks for a member that has one partition more, which moves nothing.
+        let load = self.load(partition) + usize::from(self.rules == Rules::Kafka28);
+        load > count + 1 && count != self.most(member as usize)
+    }
+
+    /// How many partitions a member could have at most.
+    fn most(&self, member: usize) -> usize {
+        match self.rules {
+            Rules::Kafka28 => self.topics.named(self.group, member),
+            Rules::Kafka39 => self.topics.most(self.group, member),
+        }
+    }
+
+    /// How many partitions a partition's owner has.
+    fn load(&self, partition: u32) -> usize {
+        self.lists.get(self.owner[partition as usize] as usize).map_or(0, Vec::len)
+    }
+
+    /// A member that could gain, and the partition.
+    fn find_gaining(&self) -> Option<(u32, u32)> {
+        let group = self.group;
+        let heaviest = |topic: usize| {
+            (group.starts[topic]..group.starts[topic + 1]).max_by_key(|&partition| self.load(partition))
+        };
+        let heaviest: Vec<_> = (0..group.topics.len()).map(heaviest).collect();
+        self.sorted.iter().find_map(|&(_, member)| {
+            let topics = self.topics.of.get(member as usize).iter();
+            let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
+            found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
+        })
+    }
+
+    /// The same question where a partition may be in two lists: Java counts the one that it walks last as its owner.
+    fn could_gain_doubled(&self, count: usize, member: u32) -> bool {
+        let mut owner = vec![NONE; self.owner.len()];
+        for &member in self.group.second_walk.iter().filter(|&&member| !self.fixed[member as usize]) {
+            for &partition in &self.lists[member as usize] {
+                owner[partition as usize] = member;
+            }
+        }
+        let starts = &self.group.starts;
+        let mut partitions = self
+            .topics
+            .of
+            .get(member as usize)
+            .iter()
+            .flat_map(|&topic| starts[topic as usize]..starts[topic as usize + 1]);
+        count != self.most(member as usize)
+            && partitions.any(|partition| {
+                !self.lists[member as usize].contains(&partition)
+                    && self.lists.get(owner[partition as usize] as usize).map_or(0, Vec::len) > count + 1
+            })
+    }
+
+    /// How uneven an assignment is: the differences of all pairs of members, in Java's 32 bits.
+    pub(crate) fn score(&self, lists: &[Vec<u32>]) -> i32 {
+        let counted = lists.iter().zip(&self.fixed).filter(|(_, fixed)| !**fixed);
+        let mut counts: Vec<i64> = counted.filter_map(|(list, _)| i64::try_from(list.len()).ok()).collect();
+        counts.sort_unstable();
+        let (mut score, mut sum) = (0_i64, 0_i64);
+        for (members, count) in (0_i64..).zip(counts) {
+            score = score.wrapping_add(count * members - sum);
+            sum += count;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "Java's sum overflows the same way")]
+        let score = score as i32;
+        score
+    }
+}

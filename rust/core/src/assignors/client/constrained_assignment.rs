@@ -1,0 +1,232 @@
+//! The sticky algorithm where all members subscribe to the same topics: quotas
+//! (`AbstractStickyAssignor.ConstrainedAssignmentBuilder`).
+
+use std::collections::BTreeMap;
+
+use super::group::Group;
+use super::owned_partitions::Claims;
+use super::rack_awareness;
+use crate::assignors::given::NONE;
+use crate::assignors::lists::Lists;
+use crate::{Error, Result};
+
+/// What each member reads; if `cooperative`, without what changes hands.
+pub(crate) fn assign(group: &Group<'_>, claims: &Claims, cooperative: bool) -> Result<Lists<u32>> {
+    let assignor = if cooperative { "cooperative-sticky" } else { "sticky" };
+    if group.members() == 0 {
+        let reason = "a group without members";
+        return Err(Error::Unassigned { assignor, exception: "ArithmeticException", reason });
+    }
+    let mut quotas = Quotas::new(group, claims, assignor, cooperative);
+    quotas.keep_owned();
+    let mut unassigned = quotas.unassigned();
+    quotas.under.sort_unstable();
+    quotas.exact.sort_unstable();
+    if quotas.by_rack {
+        unassigned = quotas.deal_by_rack(unassigned);
+    }
+    quotas.deal_round_robin(&unassigned)?;
+    Ok(Lists::dealt(group.members(), &quotas.dealt))
+}
+
+struct Quotas<'a> {
+    group: &'a Group<'a>,
+    claims: &'a Claims,
+    assignor: &'static str,
+    cooperative: bool,
+    by_rack: bool,
+    /// Each member gets this many partitions, or one more.
+    least: usize,
+    most: usize,
+    /// How many members are to have more than `least`, and how many have.
+    expected_over: usize,
+    over: usize,
+    /// Members that have fewer than `least` partitions.
+    under: Vec<u32>,
+    /// Members that have exactly `least`, and may get one more.
+    exact: Vec<u32>,
+    /// How many partitions each member has.
+    taken: Vec<usize>,
+    /// By partition, the member from which it may have been taken.
+    taken_from: Vec<u32>,
+    /// Member and partition, in the order of the dealing.
+    dealt: Vec<(u32, u32)>,
+}
+
+impl<'a> Quotas<'a> {
+    fn new(group: &'a Group<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
+        let (partitions, members) = (group.partitions() as usize, group.members());
+        Self {
+            by_rack: rack_awareness::matter(group, group.walk.iter().copied(), 0..group.partitions()),
+            least: partitions / members,
+            most: partitions.div_ceil(members),
+            expected_over: partitions % members,
+            over: 0,
+            under: Vec::new(),
+            exact: Vec::new(),
+            taken: vec![0; members],
+            taken_from: vec![NONE; group.partitions_and_beyond()],
+            dealt: Vec::with_capacity(partitions),
+            group,
+            claims,
+            assignor,
+            cooperative,
+        }
+    }
+
+    /// Each member keeps what it owns, by number of partition and then by topic, up to a quota. Who of the members may
+    /// keep one more than the others depends on the order of Java's map.
+    fn keep_owned(&mut self) {
+        let group = self.group;
+        let mut owned = Vec::new();
+        for &member in &group.second_walk {
+            owned.clear();
+            for partition in self.claims.believed(member) {
+                if self.by_rack && rack_awareness::mismatch(group, member, partition) {
+                    self.taken_from[partition as usize] = member;
+                } else if !self.claims.contested[partition as usize] {
+                    let number = group.number(partition);
+                    owned.push((number, group.topic_of[partition as usize], partition));
+                }
+            }
+            owned.sort_unstable();
+            let keep = if owned.len() < self.least {
+                self.under.push(member);
+                owned.len()
+            } else if owned.len() >= self.most && self.over < self.expected_over {
+                self.over += 1;
+                if self.over == self.expected_over {
+                    self.exact.clear();
+                }
+                self.most
+            } else {
+                if self.over < self.expected_over {
+                    self.exact.push(member);
+                }
+                self.least
+            };
+            self.dealt.extend(owned[..keep].iter().map(|&(_, _, partition)| (member, partition)));
+            self.taken[member as usize] = keep;
+            for &(_, _, partition) in &owned[keep..] {
+                self.taken_from[partition as usize] = member;
+            }
+        }
+    }
+
+    /// Partitions that nobody keeps. Kafka looks for what is kept in the order of topics and numbers, and never
+    /// gets over one past its topic's count: all that comes behind it is unassigned once more.
+    fn unassigned(&self) -> Vec<u32> {
+        let group = self.group;
+        let mut kept = vec![false; group.partitions_and_beyond()];
+        let mut end = group.partitions();
+        for &(_, partition) in &self.dealt {
+            kept[partition as usize] = true;
+            if group.is_beyond(partition) {
+                let topic = group.topic_of[partition as usize] as usize;
+                end = end.min(group.starts[topic + usize::from(group.number(partition) >= 0)]);
+            }
+        }
+        (0..group.partitions()).filter(|&partition| partition >= end || !kept[partition as usize]).collect()
+    }
+
+    /// Partitions to members in their racks, those first that the fewest members can take; what is left over.
+    fn deal_by_rack(&mut self, mut unassigned: Vec<u32>) -> Vec<u32> {
+        let group = self.group;
+        let mut members = BTreeMap::new();
+        for rack in group.member_racks.iter().flatten() {
+            *members.entry(rack).or_insert(0_usize) += 1;
+        }
+        let able = |rack| members.get(rack).copied().unwrap_or(0);
+        unassigned.sort_by_cached_key(|&partition| group.racks(partition).iter().map(able).sum::<usize>());
+        let mut next = 0;
+        unassigned.retain(|&partition| {
+            let member = if let Some(place) = self.in_rack(partition, &self.under, next) {
+                let member = self.under[place];
+                next = place + 1;
+                if self.taken[member as usize] + 1 >= self.least {
+                    self.under.remove(place);
+                    next = place;
+                    if self.taken[member as usize] + 1 < self.most && self.over < self.expected_over {
+                        self.exact.push(member);
+                    }
+                }
+                next = if self.under.is_empty() { 0 } else { next % self.under.len() };
+                member
+            } else if let Some(place) = self.in_rack(partition, &self.exact, 0) {
+                let member = self.exact[place];
+                if self.taken[member as usize] + 1 == self.most {
+                    self.exact.remove(place);
+                    self.over += 1;
+                    if self.over == self.expected_over {
+                        self.exact.clear();
+                    }
+                }
+                member
+            } else {
+                return true;
+            };
+            self.deal(member, partition);
+            false
+        });
+        unassigned
+    }
+
+    /// The first of some members, from a place on and around, whose rack has a replica.
+    fn in_rack(&self, partition: u32, members: &[u32], first: usize) -> Option<usize> {
+        let racks = self.group.racks(partition);
+        let places = (0..members.len()).map(|step| (first + step) % members.len());
+        places.into_iter().find(|&place| {
+            self.group.member_racks[members[place] as usize].is_some_and(|rack| racks.contains(&rack))
+        })
+    }
+
+    /// One partition each to the members that have too few, round and round, then one each to those that have `least`.
+    fn deal_round_robin(&mut self, unassigned: &[u32]) -> Result<()> {
+        let mut under = std::mem::take(&mut self.under);
+        let mut unassigned = unassigned.iter().copied();
+        while !under.is_empty() {
+            let mut open = Vec::with_capacity(under.len());
+            for (place, &member) in under.iter().enumerate() {
+                let Some(partition) = unassigned.next() else {
+                    return Err(uneven(self.assignor, open.len() + under.len() == place));
+                };
+                if self.deal(member, partition) == self.least {
+                    self.exact.push(member);
+                } else {
+                    open.push(member);
+                }
+            }
+            under = open;
+        }
+        let mut exact = std::mem::take(&mut self.exact).into_iter();
+        for partition in unassigned {
+            let Some(member) = exact.next() else { return Err(uneven(self.assignor, true)) };
+            self.deal(member, partition);
+        }
+        Ok(())
+    }
+
+    /// Deals a partition; how many the member has now.
+    fn deal(&mut self, member: u32, partition: u32) -> usize {
+        let from = self.taken_from[partition as usize];
+        let in_transfer = (from != NONE && from != member) || self.claims.contested[partition as usize];
+        if !(self.cooperative && in_transfer) {
+            self.dealt.push((member, partition));
+        }
+        self.taken[member as usize] += 1;
+        self.taken[member as usize]
+    }
+}
+
+/// Kafka's arithmetic of quotas does not come out even with partitions past a topic's count.
+pub(crate) fn uneven(assignor: &'static str, left: bool) -> Error {
+    Error::Unassigned {
+        assignor,
+        exception: "IllegalStateException",
+        reason: if left {
+            "a group whose members own partitions past their topic's count: more are left than the quotas allow"
+        } else {
+            "a group whose members own partitions past their topic's count: too few are left to fill the quotas"
+        },
+    }
+}

@@ -1,0 +1,98 @@
+//! The sticky algorithm where members subscribe to different topics: assign, balance, and revert what was no gain
+//! (`AbstractStickyAssignor.GeneralAssignmentBuilder`).
+
+use super::balance::{Balance, Rules};
+use super::group::Group;
+use super::owned_partitions::Claims;
+use super::rack_awareness;
+use super::subscriptions::Topics;
+use crate::Result;
+
+/// What each member reads.
+pub(crate) fn assign(group: &Group<'_>, claims: &Claims, assignor: &'static str) -> Result<Vec<Vec<u32>>> {
+    let topics = Topics::new(group);
+    let by_rack = rack_awareness::matter(group, group.walk.iter().copied(), 0..group.partitions());
+    let kept = Kept::new(group, claims, &topics, by_rack);
+    let all = topics.partitions(group);
+    let unassigned = kept.unassigned(group, &topics, &all);
+    let previous = previous_owners(group, claims);
+    let mut balance = Balance::new(group, &topics, kept.lists, previous, Rules::Kafka39);
+    let initializing = balance.is_empty();
+    balance.assign(&unassigned, by_rack);
+    balance.set_fixed_aside();
+    let before = balance.lists.clone();
+    let movable = |partitions: Vec<u32>| -> Vec<u32> {
+        let shared = |partition: &u32| topics.shared(group.topic_of[*partition as usize]);
+        partitions.into_iter().filter(shared).collect()
+    };
+    if !kept.revoked {
+        balance.reassign(&movable(unassigned), assignor)?;
+    }
+    let moved = balance.reassign(&movable(all), assignor)?;
+    if !initializing && moved && balance.score(&balance.lists) >= balance.score(&before) {
+        balance.lists = before;
+    }
+    Ok(balance.lists)
+}
+
+/// What members own and may keep.
+struct Kept {
+    lists: Vec<Vec<u32>>,
+    /// Whether a member had to let go of something that is still there.
+    revoked: bool,
+}
+
+impl Kept {
+    fn new(group: &Group<'_>, claims: &Claims, topics: &Topics, by_rack: bool) -> Self {
+        let mut kept = Self { lists: Vec::with_capacity(group.members()), revoked: false };
+        for member in (0..).take(group.members()) {
+            let mut list: Vec<u32> = claims.believed(member).collect();
+            let owned = list.len();
+            list.retain(|&partition| {
+                topics.reads(member, group.topic_of[partition as usize])
+                    && !(by_rack && rack_awareness::mismatch(group, member, partition))
+            });
+            kept.revoked |= list.len() < owned;
+            kept.lists.push(list);
+        }
+        kept
+    }
+
+    /// Partitions that nobody keeps. Kafka looks for what is kept in the order of the dealing, and never gets
+    /// over one past its topic's count: all that comes behind it is unassigned once more.
+    fn unassigned(&self, group: &Group<'_>, topics: &Topics, all: &[u32]) -> Vec<u32> {
+        let mut kept = vec![false; group.partitions_and_beyond()];
+        let mut stop: Option<(usize, u32, i32)> = None;
+        for &partition in self.lists.iter().flatten() {
+            kept[partition as usize] = true;
+            if group.is_beyond(partition) {
+                let topic = group.topic_of[partition as usize];
+                let place = (topics.readers[topic as usize], topic, group.number(partition));
+                stop = Some(stop.map_or(place, |stop| stop.min(place)));
+            }
+        }
+        let behind = |partition: u32| {
+            let topic = group.topic_of[partition as usize];
+            stop.is_some_and(|stop| stop < (topics.readers[topic as usize], topic, group.number(partition)))
+        };
+        all.iter().copied().filter(|&partition| !kept[partition as usize] || behind(partition)).collect()
+    }
+}
+
+/// By partition, who owned it in an older generation than the newest, and in which: the newest of those, the first on
+/// ties.
+fn previous_owners(group: &Group<'_>, claims: &Claims) -> Vec<Option<(u32, i32)>> {
+    let mut previous = vec![None; group.partitions_and_beyond()];
+    for &member in &group.walk {
+        let generation = group.generations[member as usize];
+        if generation < claims.newest {
+            for &partition in claims.of(member) {
+                let known: &mut Option<(u32, i32)> = &mut previous[partition as usize];
+                if known.is_none_or(|(_, other)| generation > other) {
+                    *known = Some((member, generation));
+                }
+            }
+        }
+    }
+    previous
+}

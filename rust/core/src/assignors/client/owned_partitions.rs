@@ -1,0 +1,123 @@
+//! What members say that they own, and who is believed: `AbstractStickyAssignor.allSubscriptionsEqual`.
+
+use super::group::Group;
+use crate::assignors::given::NONE;
+use crate::assignors::lists::Lists;
+use crate::java::hash_map::Walker;
+
+/// The members' claims to partitions.
+pub(crate) struct Claims {
+    /// Whether the members subscribe to the same topics, as Kafka looks at it.
+    pub(crate) equal_subscriptions: bool,
+    /// What each member claims, in the order in which its claims reach the assignor.
+    sent: Lists<u32>,
+    /// The newest generation that members name: those of `StickyAssignor` name it beside what they own, or not at all.
+    pub(crate) newest: i32,
+    /// By partition, the claim that is believed, as a place in `sent`.
+    believed: Vec<usize>,
+    /// Whether two members of one generation have claimed it.
+    pub(crate) contested: Vec<bool>,
+}
+
+const NOBODY: usize = usize::MAX;
+
+impl Claims {
+    /// Looks at the members in the order in which Java walks their map. What a member of `StickyAssignor` owns comes in
+    /// its user data, topic by topic; `cooperative` members send it as it is.
+    pub(crate) fn new(group: &Group<'_>, cooperative: bool) -> Self {
+        let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
+        let sent = if cooperative { as_given(group, &partitions) } else { by_topic(group, &partitions) };
+        let naming = group.generations.iter().zip(&group.sends).filter(|&(_, &sends)| sends || cooperative);
+        let mut found = Self {
+            newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
+            equal_subscriptions: first_unequal(group).is_none(),
+            believed: vec![NOBODY; group.partitions_and_beyond()],
+            contested: vec![false; group.partitions_and_beyond()],
+            sent,
+        };
+        let mut last = vec![NONE; group.partitions_and_beyond()];
+        for &member in &group.walk {
+            for claim in found.sent.offsets[member as usize]..found.sent.offsets[member as usize + 1] {
+                let partition = found.sent.values[claim] as usize;
+                let other = std::mem::replace(&mut last[partition], member);
+                let generation = |member: u32| group.generations[member as usize];
+                if other == NONE || generation(member) > generation(other) {
+                    found.believed[partition] = claim;
+                } else if generation(member) == generation(other) {
+                    found.contested[partition] = true;
+                    found.believed[partition] = NOBODY;
+                } else {
+                    last[partition] = other;
+                }
+            }
+        }
+        found
+    }
+
+    /// All that a member claims.
+    pub(crate) fn of(&self, member: u32) -> &[u32] {
+        self.sent.get(member as usize)
+    }
+
+    /// What a member is believed to own, in the order of its claims.
+    pub(crate) fn believed(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
+        let claims = self.sent.offsets[member as usize]..self.sent.offsets[member as usize + 1];
+        claims
+            .map(|claim| (claim, self.sent.values[claim]))
+            .filter(|&(claim, partition)| self.believed[partition as usize] == claim)
+            .map(|(_, partition)| partition)
+    }
+}
+
+/// The first member in Java's order that does not subscribe to the same topics as the others, as a place in `walk`. Kafka
+/// compares each member's list with the set of the first member whose list is not empty: members before it pass,
+/// and a topic that is named twice makes a list differ.
+pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
+    let mut first = vec![false; group.topics.len()];
+    let mut topics = 0;
+    for (place, &member) in group.walk.iter().enumerate() {
+        let subscribed = group.subscribed.get(member as usize);
+        if topics == 0 {
+            for &topic in subscribed {
+                topics += usize::from(!std::mem::replace(&mut first[topic as usize], true));
+            }
+        } else if subscribed.len() != topics || subscribed.iter().any(|&topic| !first[topic as usize]) {
+            return Some(place);
+        }
+    }
+    None
+}
+
+/// What members own as they send it: of `partitions`, which run beside all that is owned, those that are one.
+pub(crate) fn as_given(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
+    let mut given = Lists::default();
+    for member in 0..group.members() {
+        let owned = &partitions[group.owned.offsets[member]..group.owned.offsets[member + 1]];
+        given.values.extend(owned.iter().filter(|&&partition| partition != NONE));
+        given.end();
+    }
+    given
+}
+
+/// The same, grouped by topic in the order of the `HashMap` that writes their user data, which is filled by
+/// `computeIfAbsent` (`StickyAssignor.serializeTopicPartitionAssignment`).
+pub(crate) fn by_topic(group: &Group<'_>, partitions: &[u32]) -> Lists<u32> {
+    let mut grouped = Lists::default();
+    grouped.values.reserve(group.owned.values.len());
+    let mut lists = vec![Vec::new(); group.topics.len()];
+    let mut walker = Walker::of_names(&group.topics);
+    for member in 0..group.members() {
+        walker.begin();
+        let places = group.owned.offsets[member]..group.owned.offsets[member + 1];
+        for (&(topic, _), &partition) in group.owned.get(member).iter().zip(&partitions[places]) {
+            let list: &mut Vec<u32> = &mut lists[topic as usize];
+            walker.compute_if_absent(topic, list.is_empty());
+            list.push(partition);
+        }
+        for topic in walker.walked() {
+            grouped.values.extend(lists[topic as usize].drain(..).filter(|&partition| partition != NONE));
+        }
+        grouped.end();
+    }
+    grouped
+}

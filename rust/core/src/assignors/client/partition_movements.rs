@@ -1,0 +1,96 @@
+//! Which partitions have moved from whom to whom, so that none moves back and forth
+//! (`AbstractStickyAssignor.PartitionMovements`).
+
+use std::collections::BTreeMap;
+
+use super::group::Group;
+use crate::java::hash_map::{FIRST_BINS, LONGEST_LIST, TREE_BINS, bin, spread};
+use crate::java::strings::hash_code;
+use crate::java::topic_partition::partition_hash;
+
+/// The movements of one balancing.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Movements {
+    /// Topic, source and destination, and the partitions that went this way.
+    ways: BTreeMap<(u32, u32, u32), Set>,
+    /// By partition, from whom it has come to whom.
+    moved: Vec<Option<(u32, u32)>>,
+    /// By topic, the hash code of its name.
+    hashes: Vec<i32>,
+}
+
+/// A `HashSet<TopicPartition>`, of which only the first one matters. A bin with more than eight partitions of one topic
+/// in a table of 64 and more, which Java makes a tree, is kept a list here.
+#[derive(Clone, PartialEq)]
+struct Set {
+    partitions: Vec<(i32, u32)>,
+    bins: usize,
+}
+
+impl Movements {
+    pub(crate) fn new(group: &Group<'_>) -> Self {
+        Self {
+            ways: BTreeMap::new(),
+            moved: vec![None; group.partitions_and_beyond()],
+            hashes: group.topics.iter().map(|topic| hash_code(topic)).collect(),
+        }
+    }
+
+    /// The partition that moves in this one's stead: one of the topic that has come the opposite way, if there is any.
+    pub(crate) fn instead(&self, group: &Group<'_>, partition: u32, from: u32, to: u32) -> u32 {
+        let from = self.moved[partition as usize].map_or(from, |(source, _)| source);
+        let topic = group.topic_of[partition as usize];
+        self.ways.get(&(topic, to, from)).and_then(Set::first).unwrap_or(partition)
+    }
+
+    /// A partition moves; back to where it has come from, it has not moved at all.
+    pub(crate) fn record(&mut self, group: &Group<'_>, partition: u32, from: u32, to: u32) {
+        let topic = group.topic_of[partition as usize];
+        let before = self.moved[partition as usize].take();
+        if let Some((source, destination)) = before {
+            let way = (topic, source, destination);
+            if self.ways.get_mut(&way).is_some_and(|set| set.remove(partition)) {
+                self.ways.remove(&way);
+            }
+            if source == to {
+                return;
+            }
+        }
+        let source = before.map_or(from, |(source, _)| source);
+        self.moved[partition as usize] = Some((source, to));
+        let spread = spread(partition_hash(self.hashes[topic as usize], group.number(partition)));
+        self.ways.entry((topic, source, to)).or_insert_with(Set::new).insert(spread, partition);
+    }
+}
+
+impl Set {
+    fn new() -> Self {
+        Self { partitions: Vec::new(), bins: FIRST_BINS }
+    }
+
+    fn insert(&mut self, spread: i32, partition: u32) {
+        let place = bin(spread, self.bins);
+        let beside = |&&(other, _): &&(i32, u32)| bin(other, self.bins) == place;
+        if self.partitions.len() >= LONGEST_LIST
+            && self.bins < TREE_BINS
+            && self.partitions.iter().filter(beside).count() >= LONGEST_LIST
+        {
+            self.bins *= 2;
+        }
+        self.partitions.push((spread, partition));
+        if self.partitions.len() > self.bins / 4 * 3 {
+            self.bins *= 2;
+        }
+    }
+
+    /// Removes a partition; whether the set is empty now.
+    fn remove(&mut self, partition: u32) -> bool {
+        self.partitions.retain(|&(_, other)| other != partition);
+        self.partitions.is_empty()
+    }
+
+    fn first(&self) -> Option<u32> {
+        let place = |&&(spread, _): &&(i32, u32)| bin(spread, self.bins);
+        self.partitions.iter().min_by_key(place).map(|&(_, partition)| partition)
+    }
+}

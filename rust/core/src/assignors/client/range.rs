@@ -1,0 +1,176 @@
+//! `RangeAssignor`: each topic's partitions in ranges over its members, by rack first where racks matter (KIP-881).
+
+use std::collections::BTreeMap;
+
+use super::group::Group;
+use super::rack_awareness;
+use crate::assignors::lists::Lists;
+
+/// What each member reads.
+pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
+    let mut topics = topics(group);
+    let mut dealt = Vec::with_capacity(group.partitions() as usize);
+    let by_rack = topics.iter().any(|topic| topic.by_rack);
+    if by_rack {
+        match_racks(&mut topics, &mut dealt);
+    }
+    for topic in &mut topics {
+        topic.deal_ranges(&mut dealt);
+    }
+    if by_rack {
+        dealt.sort_unstable();
+    }
+    Lists::dealt(group.members(), &dealt)
+}
+
+/// A topic while it is dealt out (`TopicAssignmentState`).
+struct Topic<'a> {
+    group: &'a Group<'a>,
+    /// Its members, sorted.
+    members: Vec<u32>,
+    first: u32,
+    /// By partition, whether it has been dealt.
+    dealt: Vec<bool>,
+    /// By place in `members`, how many partitions it has.
+    taken: Vec<usize>,
+    each: usize,
+    /// How many members may still get one partition more than `each`.
+    extra: usize,
+    /// Whether its racks matter.
+    by_rack: bool,
+}
+
+/// The topics that are there, in the order in which Java walks them.
+fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
+    let mut members = vec![Vec::new(); group.topics.len()];
+    for member in group.static_first() {
+        for &topic in group.subscribed.get(member as usize) {
+            let members: &mut Vec<u32> = &mut members[topic as usize];
+            if members.last() != Some(&member) {
+                members.push(member);
+            }
+        }
+    }
+    let state = |topic: u32| {
+        let members = std::mem::take(&mut members[topic as usize]);
+        let (first, count) = (group.starts[topic as usize], group.count(topic as usize));
+        let partitions = count as usize;
+        Topic {
+            by_rack: rack_awareness::matter(group, members.iter().copied(), first..first + count),
+            dealt: vec![false; partitions],
+            taken: vec![0; members.len()],
+            each: partitions / members.len(),
+            extra: partitions % members.len(),
+            members,
+            first,
+            group,
+        }
+    };
+    group.topic_walk().into_iter().map(state).collect()
+}
+
+/// Partitions to members in their racks. Topics of the same members and of the same number of partitions are dealt
+/// together, so that they stay co-partitioned.
+fn match_racks(topics: &mut [Topic<'_>], dealt: &mut Vec<(u32, u32)>) {
+    let mut alike = BTreeMap::<_, Vec<_>>::new();
+    for topic in topics.iter_mut() {
+        let racked = topic.members.iter().any(|&member| topic.group.member_racks[member as usize].is_some());
+        let partitions = if racked { topic.dealt.len() } else { 0 };
+        alike.entry((topic.members.clone(), partitions)).or_default().push(topic);
+    }
+    for ((members, partitions), mut topics) in alike {
+        if let [topic] = &mut topics[..] {
+            if topic.by_rack {
+                topic.deal_matching(dealt);
+            }
+        } else {
+            deal_together(&members, partitions, &mut topics, dealt);
+        }
+    }
+}
+
+/// Each number of partition to the first member that is in its racks in every topic.
+fn deal_together(
+    members: &[u32],
+    partitions: usize,
+    topics: &mut [&mut Topic<'_>],
+    dealt: &mut Vec<(u32, u32)>,
+) {
+    let mut open: Vec<usize> = (0..members.len()).collect();
+    for partition in 0..partitions {
+        let matching = open.iter().position(|&place| {
+            topics.iter().all(|topic| topic.matches(members[place], partition) && topic.room(place) > 0)
+        });
+        let Some(found) = matching else { continue };
+        let place = open[found];
+        for topic in topics.iter_mut() {
+            topic.deal(place, partition, dealt);
+            topic.count(place, 1);
+        }
+        if topics.iter().all(|topic| topic.room(place) == 0) {
+            open.remove(found);
+        }
+    }
+}
+
+impl Topic<'_> {
+    /// How many partitions a member may still get.
+    fn room(&self, place: usize) -> usize {
+        (self.each + usize::from(self.extra > 0)).saturating_sub(self.taken[place])
+    }
+
+    fn matches(&self, member: u32, partition: usize) -> bool {
+        match (self.group.member_racks[member as usize], u32::try_from(partition)) {
+            (Some(rack), Ok(partition)) => self.group.racks(self.first + partition).contains(&rack),
+            _ => true,
+        }
+    }
+
+    fn deal(&mut self, place: usize, partition: usize, dealt: &mut Vec<(u32, u32)>) {
+        self.dealt[partition] = true;
+        dealt.push((self.members[place], self.first + u32::try_from(partition).unwrap_or(0)));
+    }
+
+    /// A member has got so many at once.
+    fn count(&mut self, place: usize, partitions: usize) {
+        self.taken[place] += partitions;
+        if self.taken[place] > self.each {
+            self.extra = self.extra.saturating_sub(1);
+        }
+    }
+
+    /// To each member as many partitions in its rack as it may get.
+    fn deal_matching(&mut self, dealt: &mut Vec<(u32, u32)>) {
+        for place in 0..self.members.len() {
+            let (room, member) = (self.room(place), self.members[place]);
+            let open = (0..self.dealt.len()).filter(|&partition| !self.dealt[partition]);
+            let found: Vec<_> =
+                open.filter(|&partition| self.matches(member, partition)).take(room).collect();
+            for &partition in &found {
+                self.deal(place, partition, dealt);
+            }
+            if !found.is_empty() {
+                self.count(place, found.len());
+            }
+        }
+    }
+
+    /// What is left, in ranges.
+    fn deal_ranges(&mut self, dealt: &mut Vec<(u32, u32)>) {
+        let mut partition = 0;
+        for place in 0..self.members.len() {
+            let room = self.room(place);
+            let mut got = 0;
+            while got < room && partition < self.dealt.len() {
+                if !self.dealt[partition] {
+                    self.deal(place, partition, dealt);
+                    got += 1;
+                }
+                partition += 1;
+            }
+            if got > 0 {
+                self.count(place, got);
+            }
+        }
+    }
+}

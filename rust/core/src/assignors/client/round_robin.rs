@@ -1,0 +1,44 @@
+//! `RoundRobinAssignor`: all partitions in turn over the members, who are passed over where they do not subscribe.
+
+use super::group::Group;
+use crate::assignors::lists::Lists;
+use crate::{Error, Result};
+
+/// What each member reads.
+pub(crate) fn assign(group: &Group<'_>) -> Result<Lists<u32>> {
+    if group.members() == 0 {
+        return Err(Error::Unassigned {
+            assignor: "roundrobin",
+            exception: "IllegalArgumentException",
+            reason: "a group without members",
+        });
+    }
+    let circle = group.static_first();
+    let places = places(group, &circle);
+    let mut dealt = Vec::with_capacity(group.partitions() as usize);
+    let mut next = 0;
+    for (topic, places) in places.iter().enumerate() {
+        let mut turn = places.partition_point(|&place| place < next);
+        for partition in group.starts[topic]..group.starts[topic + 1] {
+            turn = if turn < places.len() { turn } else { 0 };
+            next = places[turn] + 1;
+            dealt.push((circle[places[turn]], partition));
+            turn += 1;
+        }
+    }
+    Ok(Lists::dealt(group.members(), &dealt))
+}
+
+/// By topic, the places of its subscribers in a circle of members.
+pub(crate) fn places(group: &Group<'_>, circle: &[u32]) -> Vec<Vec<usize>> {
+    let mut places = vec![Vec::new(); group.topics.len()];
+    for (place, &member) in circle.iter().enumerate() {
+        for &topic in group.subscribed.get(member as usize) {
+            let places: &mut Vec<usize> = &mut places[topic as usize];
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
+    }
+    places
+}

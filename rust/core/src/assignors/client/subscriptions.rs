@@ -1,0 +1,79 @@
+//! Who may read which topics, where members subscribe to different ones.
+
+use super::group::Group;
+use crate::assignors::lists::Lists;
+
+/// Who may read which topics.
+pub(crate) struct Topics {
+    /// Each member's topics that are there, as often as it names them.
+    pub(crate) of: Lists<u32>,
+    /// How often each topic is named.
+    pub(crate) readers: Vec<usize>,
+    /// Bits: whether a member subscribes to a topic.
+    subscribed: Vec<u64>,
+    words: usize,
+    /// Topics in the order in which they are dealt: those with few readers first.
+    sorted: Vec<u32>,
+    /// Whether some member names a topic twice.
+    pub(crate) named_twice: bool,
+}
+
+impl Topics {
+    pub(crate) fn new(group: &Group<'_>) -> Self {
+        let words = group.topics.len().div_ceil(64);
+        let mut topics = Self {
+            of: Lists::default(),
+            readers: vec![0; group.topics.len()],
+            subscribed: vec![0; group.members() * words],
+            words,
+            sorted: Vec::new(),
+            named_twice: false,
+        };
+        for member in 0..group.members() {
+            for &topic in group.subscribed.get(member) {
+                if group.count(topic as usize) > 0 {
+                    topics.of.values.push(topic);
+                    topics.readers[topic as usize] += 1;
+                    let word = &mut topics.subscribed[member * words + topic as usize / 64];
+                    topics.named_twice |= *word >> (topic % 64) & 1 == 1;
+                    *word |= 1 << (topic % 64);
+                }
+            }
+            topics.of.end();
+        }
+        topics.sorted =
+            (0..).zip(&topics.readers).filter(|(_, readers)| **readers > 0).map(|(topic, _)| topic).collect();
+        topics.sorted.sort_by_key(|&topic| topics.readers[topic as usize]);
+        topics
+    }
+
+    pub(crate) fn reads(&self, member: u32, topic: u32) -> bool {
+        self.subscribed[member as usize * self.words + topic as usize / 64] >> (topic % 64) & 1 == 1
+    }
+
+    /// Whether a topic could be read by another member.
+    pub(crate) fn shared(&self, topic: u32) -> bool {
+        self.readers[topic as usize] >= 2
+    }
+
+    /// How many partitions a member could have at most, as Kafka counts.
+    pub(crate) fn most(&self, group: &Group<'_>, member: usize) -> usize {
+        if self.of.get(member).len() == self.sorted.len() {
+            return group.partitions() as usize;
+        }
+        self.named(group, member)
+    }
+
+    /// How many partitions the topics have that a member names, each as often as it names it.
+    pub(crate) fn named(&self, group: &Group<'_>, member: usize) -> usize {
+        self.of.get(member).iter().map(|&topic| group.count(topic as usize) as usize).sum()
+    }
+
+    /// All partitions, in the order in which they are dealt.
+    pub(crate) fn partitions(&self, group: &Group<'_>) -> Vec<u32> {
+        self.sorted
+            .iter()
+            .flat_map(|&topic| group.starts[topic as usize]..group.starts[topic as usize + 1])
+            .collect()
+    }
+}

@@ -1,0 +1,60 @@
+//! `kafka.consumer.RoundRobinAssignor` of Kafka 0.10: all partitions in turn over the consumer threads, which are a group's members
+//! here.
+
+use crate::assignors::client::group::Group;
+use crate::assignors::client::round_robin::places;
+use crate::assignors::lists::Lists;
+use crate::java::scala_maps;
+use crate::java::strings::hash_code;
+
+/// All partitions in turn over the threads, who are passed over where they do not
+/// subscribe. Partitions come by the hash code of their texts, or as `order` has them. So is each thread's list, which is a
+/// map in Kafka: there, partitions whose texts have one hash code stand by topic and number.
+pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
+    let threads = group.by_id();
+    let places = places(group, &threads);
+    let mut next = 0;
+    let deal = |&(rank, partition): &(u32, u32)| {
+        let readers = &places[group.topic_of[partition as usize] as usize];
+        let turn = readers.partition_point(|&place| place < next);
+        let place = readers.get(turn).or(readers.first()).copied().unwrap_or_default();
+        next = place + 1;
+        (rank, partition, threads[place])
+    };
+    let mut dealt: Vec<_> = order(group).iter().map(deal).collect();
+    dealt.sort_unstable();
+    let dealt: Vec<_> = dealt.into_iter().map(|(_, partition, thread)| (thread, partition)).collect();
+    Lists::dealt(group.members(), &dealt)
+}
+
+/// All partitions in the order in which they are dealt, each with its rank: partitions that are in no order of their own
+/// have one rank. Of those whose texts have one hash code that one comes first whose topic does in Scala's map.
+fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
+    if !group.order.is_empty() {
+        let there = group.order.iter().copied().filter(|&partition| partition < group.partitions());
+        return (0..).zip(there).collect();
+    }
+    let text = |partition: u32| {
+        let topic = group.topics[group.topic_of[partition as usize] as usize];
+        format!("[{topic},{}]", group.number(partition))
+    };
+    let of_topic = |topic: u32| group.starts[topic as usize]..group.starts[topic as usize + 1];
+    let walked = topic_walk(group).into_iter().flat_map(of_topic);
+    let mut partitions: Vec<_> = walked.map(|partition| (hash_code(&text(partition)), partition)).collect();
+    partitions.sort_by_key(|&(hash, _)| hash);
+    // As an unsigned number that is in the order of the signed ones.
+    let rank = |hash: i32| hash.cast_unsigned() ^ (1 << 31);
+    partitions.into_iter().map(|(hash, partition)| (rank(hash), partition)).collect()
+}
+
+/// The order in which Kafka walks its map of the topics' partitions. It reads the subscription of its first consumer, which has
+/// all topics, as JSON into an immutable map; from that come, one from the other, the maps of that consumer's threads, of
+/// all consumers' threads, of replicas and of partitions. The JSON has the topics by name here.
+fn topic_walk(group: &Group<'_>) -> Vec<u32> {
+    let mut is_read = vec![false; group.topics.len()];
+    group.subscribed.values.iter().for_each(|&topic| is_read[topic as usize] = true);
+    let read = (0..).zip(is_read).filter(|&(_, is_read)| is_read).map(|(topic, _)| topic).collect();
+    let hashes: Vec<_> = group.topics.iter().map(|topic| hash_code(topic)).collect();
+    let subscription = scala_maps::immutable(&hashes, read);
+    (0..4).fold(subscription, |walked, _| scala_maps::mutable(&hashes, &walked))
+}

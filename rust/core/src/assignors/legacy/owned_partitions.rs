@@ -1,0 +1,96 @@
+//! What members say that they own, as the sticky assignors up to Kafka 2.8 take it: a claim of the newest generation
+//! counts, and the one before it is remembered (`prepopulateCurrentAssignments`).
+
+use std::collections::BTreeMap;
+
+use crate::assignors::client::group::Group;
+use crate::assignors::client::owned_partitions::{as_given, by_topic};
+use crate::assignors::given::NONE;
+use crate::assignors::lists::Lists;
+use crate::java::hash_map::Walker;
+use crate::java::strings::hash_code;
+use crate::java::topic_partition::partition_hash;
+
+/// The members' claims, those to partitions of topics that are not there included: they decide how large Java's maps are.
+pub(super) struct Claims {
+    /// What each member claims, in the order in which its claims reach the assignor. Partitions of topics that are not
+    /// there are numbered behind all others.
+    pub(super) sent: Lists<u32>,
+    /// By partition, `TopicPartition.hashCode`.
+    hashes: Vec<i32>,
+}
+
+/// Whom the claims leave with what.
+pub(super) struct Owners {
+    /// The partitions that are claimed, in the order in which Java walks their map.
+    pub(super) walk: Vec<u32>,
+    /// By partition, who claims it in the newest generation that anybody does.
+    pub(super) owner: Vec<u32>,
+    /// By partition, who claims it in the generation next to that, and which one it is.
+    pub(super) previous: Vec<Option<(u32, i32)>>,
+}
+
+impl Claims {
+    pub(super) fn new(group: &Group<'_>, cooperative: bool) -> Self {
+        let known = group.partitions_and_beyond();
+        let mut beyond_topics = Vec::new();
+        let mut numbers = BTreeMap::new();
+        let mut absent = group.absent.iter();
+        let number = |&(topic, partition): &(u32, u32)| {
+            if partition != NONE {
+                return partition;
+            }
+            let place = (topic, absent.next().copied().unwrap_or_default());
+            *numbers.entry(place).or_insert_with(|| {
+                beyond_topics.push(place);
+                u32::try_from(known + beyond_topics.len() - 1).unwrap_or(NONE)
+            })
+        };
+        let partitions: Vec<_> = group.owned.values.iter().map(number).collect();
+        let topics: Vec<_> = group.topics.iter().map(|topic| hash_code(topic)).collect();
+        let mut hashes = Vec::with_capacity(known + beyond_topics.len());
+        for (&topic, partition) in group.topic_of.iter().zip(0..) {
+            hashes.push(partition_hash(topics[topic as usize], group.number(partition)));
+        }
+        hashes.extend(
+            beyond_topics.iter().map(|&(topic, number)| partition_hash(topics[topic as usize], number)),
+        );
+        let sent = if cooperative { as_given(group, &partitions) } else { by_topic(group, &partitions) };
+        Self { sent, hashes }
+    }
+
+    /// A walker over maps of partitions.
+    pub(super) fn walker(&self) -> Walker {
+        Walker::new(self.hashes.iter().copied())
+    }
+
+    /// Who owns what, by the generation that each member names; those without one are not listened to. Of two members that
+    /// claim it in one generation, that one does which comes first in Java's map.
+    pub(super) fn owners(&self, group: &Group<'_>, generations: &[Option<i32>]) -> Owners {
+        let mut newest: Vec<Option<(u32, i32)>> = vec![None; self.hashes.len()];
+        let mut previous = newest.clone();
+        let mut claimed = Vec::new();
+        for &member in &group.walk {
+            let Some(generation) = generations[member as usize] else { continue };
+            for &partition in self.sent.get(member as usize) {
+                let (first, second) = (&mut newest[partition as usize], &mut previous[partition as usize]);
+                let claim = Some((member, generation));
+                match (*first, *second) {
+                    (None, _) => {
+                        *first = claim;
+                        claimed.push(partition);
+                    }
+                    (Some((_, known)), _) if generation > known => *second = std::mem::replace(first, claim),
+                    (Some((_, known)), _) if generation == known => {}
+                    (_, Some((_, known))) if generation <= known => {}
+                    _ => *second = claim,
+                }
+            }
+        }
+        Owners {
+            walk: self.walker().walk(&claimed),
+            owner: newest.into_iter().map(|claim| claim.map_or(NONE, |(member, _)| member)).collect(),
+            previous,
+        }
+    }
+}

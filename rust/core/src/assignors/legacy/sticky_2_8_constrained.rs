@@ -1,0 +1,190 @@
+//! The sticky algorithm of Kafka 2.8 where all members subscribe to the same topics: who has too little takes from those
+//! that have most (`AbstractStickyAssignor.constrainedAssign`).
+
+use std::collections::VecDeque;
+
+use super::owned_partitions::Claims;
+use crate::Result;
+use crate::assignors::client::constrained_assignment::uneven;
+use crate::assignors::client::group::Group;
+use crate::assignors::given::NONE;
+
+/// What each member reads; if `cooperative`, without what changes hands.
+pub(super) fn assign(
+    group: &Group<'_>,
+    claims: &Claims,
+    assignor: &'static str,
+    cooperative: bool,
+) -> Result<Vec<Vec<u32>>> {
+    let mut dealing = Dealing::new(group, claims, assignor, cooperative);
+    dealing.keep_owned();
+    let unassigned = dealing.fill_up();
+    dealing.take_from_full()?;
+    dealing.deal_rest(&unassigned)?;
+    if cooperative {
+        dealing.withhold();
+    }
+    Ok(dealing.lists.into_iter().map(Vec::from).collect())
+}
+
+struct Dealing<'a> {
+    group: &'a Group<'a>,
+    assignor: &'static str,
+    /// Each member gets this many partitions, or one more.
+    least: usize,
+    most: usize,
+    /// What each member owns, as far as it is believed.
+    owned: Vec<Vec<u32>>,
+    lists: Vec<VecDeque<u32>>,
+    /// By partition, whether a member keeps it, had to let go of it, or shares its claim with another.
+    kept: Vec<bool>,
+    changing: Vec<bool>,
+    /// Members that have fewer than `least` partitions.
+    under: Vec<u32>,
+    /// Members that have `least`, and those that have `most`, in the order in which they came to that.
+    at_least: VecDeque<u32>,
+    at_most: VecDeque<u32>,
+    /// By partition, who gets it from another.
+    transferred: Vec<u32>,
+}
+
+impl<'a> Dealing<'a> {
+    fn new(group: &'a Group<'a>, claims: &Claims, assignor: &'static str, cooperative: bool) -> Self {
+        let (partitions, members) = (group.partitions() as usize, group.members());
+        let (owned, changing) = believed(group, claims, cooperative);
+        Self {
+            // Java divides by no members too, in floating point, and gets none.
+            least: partitions.checked_div(members).unwrap_or(0),
+            most: partitions.div_ceil(members.max(1)),
+            owned,
+            lists: vec![VecDeque::new(); members],
+            kept: vec![false; group.partitions_and_beyond()],
+            changing,
+            under: Vec::new(),
+            at_least: VecDeque::new(),
+            at_most: VecDeque::new(),
+            transferred: vec![NONE; group.partitions_and_beyond()],
+            group,
+            assignor,
+        }
+    }
+
+    /// Each member keeps the first of what it owns, as many as a member may have.
+    fn keep_owned(&mut self) {
+        for &member in &self.group.second_walk {
+            let owned = std::mem::take(&mut self.owned[member as usize]);
+            let keep = owned.len().min(self.most);
+            for &partition in &owned[..keep] {
+                self.kept[partition as usize] = true;
+            }
+            for &partition in &owned[keep..] {
+                self.changing[partition as usize] = true;
+            }
+            self.lists[member as usize].extend(&owned[..keep]);
+            if owned.len() < self.least {
+                self.under.push(member);
+                continue;
+            }
+            if keep == self.least {
+                self.at_least.push_back(member);
+            }
+            if keep == self.most {
+                self.at_most.push_back(member);
+            }
+        }
+        self.under.sort_unstable();
+    }
+
+    /// One partition each to the members that have too few, round and round; the partitions that are left.
+    fn fill_up(&mut self) -> Vec<u32> {
+        let open = (0..self.group.partitions()).filter(|&partition| !self.kept[partition as usize]);
+        let unassigned: Vec<_> = open.collect();
+        let mut next = 0;
+        while !self.under.is_empty() && next < unassigned.len() {
+            let mut open = Vec::with_capacity(self.under.len());
+            for member in std::mem::take(&mut self.under) {
+                if let Some(&partition) = unassigned.get(next) {
+                    next += 1;
+                    self.deal(member, partition);
+                    if self.lists[member as usize].len() == self.least {
+                        self.at_least.push_back(member);
+                        continue;
+                    }
+                }
+                open.push(member);
+            }
+            self.under = open;
+        }
+        unassigned[next..].to_vec()
+    }
+
+    /// Where partitions have run out, members that have most of them give up their first one each.
+    fn take_from_full(&mut self) -> Result<()> {
+        for member in std::mem::take(&mut self.under) {
+            for _ in self.lists[member as usize].len()..self.least {
+                let full = self.at_most.pop_front();
+                let first = full.and_then(|full| self.lists[full as usize].pop_front());
+                let Some(partition) = first else {
+                    return Err(uneven(self.assignor, false));
+                };
+                self.lists[member as usize].push_back(partition);
+                self.transferred[partition as usize] = member;
+            }
+            self.at_least.push_back(member);
+        }
+        Ok(())
+    }
+
+    /// One partition more each to members that have `least`.
+    fn deal_rest(&mut self, unassigned: &[u32]) -> Result<()> {
+        for &partition in unassigned {
+            let Some(member) = self.at_least.pop_front() else {
+                return Err(uneven(self.assignor, true));
+            };
+            self.deal(member, partition);
+        }
+        Ok(())
+    }
+
+    fn deal(&mut self, member: u32, partition: u32) {
+        self.lists[member as usize].push_back(partition);
+        if self.changing[partition as usize] {
+            self.transferred[partition as usize] = member;
+        }
+    }
+
+    /// Takes what changes hands from its new owner.
+    fn withhold(&mut self) {
+        for (member, list) in (0..).zip(&mut self.lists) {
+            list.retain(|&partition| self.transferred[partition as usize] != member);
+        }
+    }
+}
+
+/// What each member is believed to own, and by partition, whether two members claim it: only those of the newest
+/// generation are listened to. Cooperative members always name one.
+fn believed(group: &Group<'_>, claims: &Claims, cooperative: bool) -> (Vec<Vec<u32>>, Vec<bool>) {
+    let generation = |member: u32| {
+        let names = cooperative || group.sends[member as usize];
+        names.then(|| group.generations[member as usize])
+    };
+    let newest = group.walk.iter().filter_map(|&member| generation(member)).max();
+    let partitions = group.partitions_and_beyond();
+    let mut owned = vec![Vec::new(); group.members()];
+    let (mut claimed, mut contested) = (vec![false; partitions], vec![false; partitions]);
+    for &member in group.walk.iter().filter(|&&member| generation(member) == newest) {
+        let known =
+            claims.sent.get(member as usize).iter().filter(|&&partition| (partition as usize) < partitions);
+        for &partition in known {
+            if std::mem::replace(&mut claimed[partition as usize], true) {
+                contested[partition as usize] = true;
+            } else {
+                owned[member as usize].push(partition);
+            }
+        }
+    }
+    for list in &mut owned {
+        list.retain(|&partition| !contested[partition as usize]);
+    }
+    (owned, contested)
+}

@@ -1,0 +1,98 @@
+//! The sticky algorithm up to Kafka 2.8 where members may subscribe to different topics: assign, balance, and revert what was no
+//! gain (`generalAssign` of 2.8, and all of 2.3's `StickyAssignor.assign`).
+
+use super::owned_partitions::{Claims, Owners};
+use super::sticky_2_3_order;
+use crate::assignors::client::balance::{Balance, Rules};
+use crate::assignors::client::group::Group;
+use crate::assignors::client::subscriptions::Topics;
+use crate::{Error, Result};
+
+/// What each member reads by Kafka 2.8, which has looked at some members already when it finds their subscriptions unequal.
+/// It reads each user data to its end and finds nothing there when it looks once more: what `StickyAssignor`'s members
+/// own is lost, of `cooperative` ones the generation.
+pub(super) fn assign(
+    group: &Group<'_>,
+    claims: &Claims,
+    looked_at: &[u32],
+    assignor: &'static str,
+    cooperative: bool,
+) -> Result<Vec<Vec<u32>>> {
+    let topics = Topics::new(group);
+    let mut generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
+    for &member in looked_at {
+        generations[member as usize] = cooperative.then_some(-1);
+    }
+    let owners = claims.owners(group, &generations);
+    let sorted = topics.partitions(group);
+    balance(group, &topics, owners, &sorted, true, assignor)
+}
+
+/// What each member reads by Kafka 2.3, where partitions that are owned already are dealt in another order.
+pub(super) fn assign_as_2_3(
+    group: &Group<'_>,
+    claims: &Claims,
+    assignor: &'static str,
+) -> Result<Vec<Vec<u32>>> {
+    if group.members() == 0 {
+        let reason = "a group without members";
+        return Err(Error::Unassigned { assignor, exception: "NoSuchElementException", reason });
+    }
+    let topics = Topics::new(group);
+    let generations: Vec<_> = group.generations.iter().copied().map(Some).collect();
+    let owners = claims.owners(group, &generations);
+    let sorted = sticky_2_3_order::sorted(group, claims, &topics, &owners);
+    balance(group, &topics, owners, &sorted, false, assignor)
+}
+
+/// Keeps, assigns and balances. Kafka 2.8 balances what nobody owned before it looks at all partitions, unless some
+/// member had to let go of one.
+fn balance(
+    group: &Group<'_>,
+    topics: &Topics,
+    owners: Owners,
+    sorted: &[u32],
+    unowned_first: bool,
+    assignor: &'static str,
+) -> Result<Vec<Vec<u32>>> {
+    let (lists, revoked) = kept(group, topics, &owners);
+    let mut is_kept = vec![false; group.partitions_and_beyond()];
+    for &partition in lists.iter().flatten() {
+        is_kept[partition as usize] = true;
+    }
+    let unassigned: Vec<_> =
+        sorted.iter().copied().filter(|&partition| !is_kept[partition as usize]).collect();
+    let mut balance = Balance::new(group, topics, lists, owners.previous, Rules::Kafka28);
+    let initializing = balance.is_empty();
+    balance.assign(&unassigned, false);
+    balance.set_fixed_aside();
+    let before = balance.lists.clone();
+    let movable = |partitions: &[u32]| -> Vec<u32> {
+        let shared = |partition: &u32| topics.shared(group.topic_of[*partition as usize]);
+        partitions.iter().copied().filter(shared).collect()
+    };
+    if unowned_first && !revoked {
+        balance.reassign(&movable(&unassigned), assignor)?;
+    }
+    let moved = balance.reassign(&movable(sorted), assignor)?;
+    if !initializing && moved && balance.score(&balance.lists) >= balance.score(&before) {
+        balance.lists = before;
+    }
+    Ok(balance.lists)
+}
+
+/// What each member owns and may keep, in the order of Java's map of all that is claimed; whether one had to let go of
+/// something that is still there.
+fn kept(group: &Group<'_>, topics: &Topics, owners: &Owners) -> (Vec<Vec<u32>>, bool) {
+    let mut lists = vec![Vec::new(); group.members()];
+    let mut revoked = false;
+    for &partition in owners.walk.iter().filter(|&&partition| partition < group.partitions()) {
+        let owner = owners.owner[partition as usize];
+        if topics.reads(owner, group.topic_of[partition as usize]) {
+            lists[owner as usize].push(partition);
+        } else {
+            revoked = true;
+        }
+    }
+    (lists, revoked)
+}

@@ -1,0 +1,43 @@
+//! What a member owns, in the order in which Java walks it: a `HashMap` of topics' ids, with a `HashSet` of partitions
+//! each, as `Assignment.fromRecord` makes them.
+
+use crate::java::hash_set::{bins_for_copy, walk_integers};
+use crate::java::uuid::IdWalker;
+use crate::java::uuid::TopicId;
+
+/// Walks what one member owns after the other.
+pub(super) struct OwnedWalk {
+    walker: IdWalker,
+    /// By topic, where the present member's partitions of it stand in its list.
+    places: Vec<(usize, usize)>,
+}
+
+impl OwnedWalk {
+    pub(super) fn new(ids: &[TopicId]) -> Self {
+        Self { walker: IdWalker::new(ids), places: vec![(0, 0); ids.len()] }
+    }
+
+    /// Topics with the member's partitions, in the order of its map; the partitions as they were given.
+    pub(super) fn topics<'a>(&mut self, owned: &'a [(u32, u32)]) -> Vec<(u32, &'a [(u32, u32)])> {
+        let mut topics = Vec::new();
+        let mut start = 0;
+        for partitions in owned.chunk_by(|one, other| one.0 == other.0) {
+            let (topic, end) = (partitions[0].0, start + partitions.len());
+            topics.push(topic);
+            self.places[topic as usize] = (start, end);
+            start = end;
+        }
+        let places = &self.places;
+        let partitions = |topic: u32| {
+            let (start, end) = places[topic as usize];
+            (topic, &owned[start..end])
+        };
+        self.walker.walk(&topics).into_iter().map(partitions).collect()
+    }
+}
+
+/// The numbers of one topic's partitions, in the order of the member's set.
+pub(super) fn walked(partitions: &[(u32, u32)]) -> Vec<u32> {
+    let numbers: Vec<u32> = partitions.iter().map(|&(_, partition)| partition).collect();
+    walk_integers(bins_for_copy(numbers.len()), &numbers)
+}

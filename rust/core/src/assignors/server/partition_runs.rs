@@ -1,0 +1,66 @@
+//! Partitions of a topic in a row: what members are given is kept in runs as long as possible.
+
+use crate::assignors::lists::Lists;
+
+/// The partitions `from..to` of a topic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Run {
+    pub(super) topic: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+impl Run {
+    pub(super) fn of_one(topic: u32, partition: u32) -> Self {
+        Self { topic, from: partition, to: partition.saturating_add(1) }
+    }
+
+    pub(super) fn len(self) -> usize {
+        (self.to - self.from) as usize
+    }
+}
+
+/// Puts a run behind others of the list that begins at `start`, into the last of them where it goes on.
+pub(super) fn push(runs: &mut Vec<Run>, start: usize, run: Run) {
+    match runs[start..].last_mut() {
+        Some(last) if last.topic == run.topic && last.to == run.from => last.to = run.to,
+        _ => runs.push(run),
+    }
+}
+
+/// Sorts each list, and leaves out what it has twice.
+pub(super) fn sort(lists: &mut Lists<Run>) {
+    let mut is_sorted = true;
+    for list in 0..lists.len() {
+        let list = &mut lists.values[lists.offsets[list]..lists.offsets[list + 1]];
+        if !is_apart(list) {
+            list.sort_unstable();
+            is_sorted &= is_apart(list);
+        }
+    }
+    if !is_sorted {
+        *lists = without_overlaps(lists);
+    }
+}
+
+fn is_apart(runs: &[Run]) -> bool {
+    runs.windows(2).all(|pair| (pair[0].topic, pair[0].to) <= (pair[1].topic, pair[1].from))
+}
+
+fn without_overlaps(lists: &Lists<Run>) -> Lists<Run> {
+    let mut apart: Lists<Run> = Lists::default();
+    for list in 0..lists.len() {
+        let start = apart.values.len();
+        for &run in lists.get(list) {
+            let before = match apart.values[start..].last() {
+                Some(last) if last.topic == run.topic => last.to,
+                _ => 0,
+            };
+            if run.to > before {
+                apart.values.push(Run { from: run.from.max(before), ..run });
+            }
+        }
+        apart.end();
+    }
+    apart
+}

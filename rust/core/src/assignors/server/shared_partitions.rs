@@ -1,0 +1,217 @@
+//! How members of a share group come to read partitions together: the steps that the two builders of `SimpleAssignor`
+//! have in common. Java has a set of members by partition and a set of partitions by member, and what is too much is
+//! taken from where those sets are walked first.
+
+use crate::assignors::given::NONE;
+use crate::assignors::lists::Lists;
+use crate::java::hash_map::{FIRST_BINS, Walker, bins_for, spread};
+use crate::java::hash_set::walk_integers;
+use crate::{Error, Result};
+
+/// What is to be shared: partitions by number.
+pub(super) struct Sharing {
+    /// The hash codes of the partitions as keys of Java's map, first of those that are there.
+    pub(super) hashes: Vec<i32>,
+    /// How many partitions are there; those behind them are only claimed.
+    pub(super) partitions: usize,
+    /// How many members a partition is to have.
+    pub(super) members: usize,
+    /// How many partitions each member is to have.
+    pub(super) wanted: Vec<usize>,
+}
+
+impl Sharing {
+    /// Who reads what: pairs of a member and a partition. `claims` are what members own, in the order in which Java
+    /// walks it: member by member, each in the order of its own map.
+    pub(super) fn share(&self, claims: &[(u32, u32)]) -> Result<Vec<(u32, u32)>> {
+        let mut is_kept = vec![true; claims.len()];
+        self.limit_members(claims, &mut is_kept);
+        self.limit_partitions(claims, &mut is_kept);
+        let kept = claims.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+        let mut shared: Vec<(u32, u32)> = kept.map(|(&claim, _)| claim).collect();
+        let dealt = self.deal(&self.walk(claims), &shared)?;
+        shared.extend(dealt);
+        Ok(shared)
+    }
+
+    /// Takes from members that own more than they are to have (`revokeOverfilledMembers`).
+    fn limit_members(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
+        let mut start = 0;
+        for owned in claims.chunk_by(|one, other| one.0 == other.0) {
+            let surplus = owned.len().saturating_sub(self.wanted[owned[0].0 as usize]);
+            if surplus > 0 {
+                let hashes = owned.iter().map(|&(_, partition)| self.hashes[partition as usize]);
+                let places: Vec<u32> = (0..).take(owned.len()).collect();
+                for place in Walker::new(hashes).walk(&places).into_iter().take(surplus) {
+                    is_kept[start + place as usize] = false;
+                }
+            }
+            start += owned.len();
+        }
+    }
+
+    /// Takes from partitions that more members own than are to have them (`revokeOversharedPartitions`).
+    fn limit_partitions(&self, claims: &[(u32, u32)], is_kept: &mut [bool]) {
+        let by_partition: Vec<(u32, usize)> =
+            claims.iter().zip(0..).map(|(&(_, partition), claim)| (partition, claim)).collect();
+        let by_partition = Lists::dealt(self.hashes.len(), &by_partition);
+        let mut places = vec![0; self.wanted.len()];
+        for partition in 0..by_partition.len() {
+            let those = by_partition.get(partition);
+            let left = those.iter().filter(|&&claim| is_kept[claim]).count();
+            let Some(surplus) = left.checked_sub(self.members).filter(|&surplus| surplus > 0) else {
+                continue;
+            };
+            let members: Vec<u32> = those.iter().map(|&claim| claims[claim].0).collect();
+            for (&member, &claim) in members.iter().zip(those) {
+                places[member as usize] = claim;
+            }
+            // Java's set has grown with all of them, before the members' own surplus was taken out. (A bin of it that has
+            // become a tree may then be walked in another order: that takes nine members in one bin of 64 or more.)
+            let walked =
+                walk_integers(FIRST_BINS, &members).into_iter().map(|member| places[member as usize]);
+            for claim in walked.filter(|&claim| is_kept[claim]).take(surplus).collect::<Vec<_>>() {
+                is_kept[claim] = false;
+            }
+        }
+    }
+
+    /// The order in which Java walks the map of partitions, which is filled with those that are claimed first.
+    fn walk(&self, claims: &[(u32, u32)]) -> Vec<u32> {
+        let mut walker = Walker::new(self.hashes.iter().copied());
+        let mut is_there = vec![false; self.hashes.len()];
+        walker.begin_with(bins_for(self.partitions));
+        for partition in claims.iter().map(|&(_, partition)| partition).chain((0..).take(self.partitions)) {
+            walker.compute_if_absent(partition, !std::mem::replace(&mut is_there[partition as usize], true));
+        }
+        walker.walked()
+    }
+
+    /// Gives partitions that have too few members to members that have too few partitions, who take turns
+    /// (`assignRemainingPartitions`).
+    fn deal(&self, order: &[u32], kept: &[(u32, u32)]) -> Result<Vec<(u32, u32)>> {
+        let mut held = vec![0; self.wanted.len()];
+        for &(member, _) in kept {
+            held[member as usize] += 1;
+        }
+        let by_partition: Vec<_> = kept.iter().map(|&(member, partition)| (partition, member)).collect();
+        let holders = Lists::dealt(self.hashes.len(), &by_partition);
+        let unfilled = (0..)
+            .take(held.len())
+            .filter(|&member: &u32| held[member as usize] < self.wanted[member as usize]);
+        let mut circle = Circle::new(in_table_order(unfilled.collect()));
+        // The partition that each member was last seen to have from before, and that it was given last.
+        let (mut has, mut got) = (vec![NONE; held.len()], vec![NONE; held.len()]);
+        let mut dealt = Vec::new();
+        for &partition in order {
+            if circle.is_empty() {
+                break;
+            }
+            let holders = holders.get(partition as usize);
+            let mut missing = self.members.saturating_sub(holders.len());
+            if missing > 0 {
+                for &member in holders {
+                    has[member as usize] = partition;
+                }
+            }
+            while missing > 0 {
+                if !circle.has_next() {
+                    if !circle.has_dealt {
+                        break;
+                    }
+                    circle.restart();
+                }
+                let member = circle.next().ok_or(NOBODY)?;
+                let place = member as usize;
+                if has[place] == partition {
+                    continue;
+                }
+                // Who comes round again within one partition gets nothing more, but is counted.
+                if got[place] != partition {
+                    got[place] = partition;
+                    dealt.push((member, partition));
+                    held[place] += 1;
+                }
+                missing -= 1;
+                circle.has_dealt = true;
+                if held[place] >= self.wanted[place] {
+                    circle.remove();
+                }
+            }
+        }
+        Ok(dealt)
+    }
+}
+
+const NOBODY: Error = Error::Unassigned {
+    assignor: "server-simple",
+    exception: "NoSuchElementException",
+    reason: "members that own partitions past a topic's count, which leaves no member for others",
+};
+
+/// How many members are to have each partition, and how many partitions each of these members, the first of them first.
+pub(super) fn shares(members: usize, partitions: usize) -> (usize, impl Iterator<Item = usize>) {
+    let sharing = if partitions == 0 { 0 } else { members.div_ceil(partitions) };
+    let double = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+    let each = double(sharing * partitions) / double(members);
+    // In Java's numbers: the sum may be one more than there is.
+    let up_to = move |member: usize| (each * double(member)).ceil();
+    (sharing, (0..members).map(move |member| whole(up_to(member + 1) - up_to(member))))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a whole number, and not a large one"
+)]
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
+/// The order of members in a set or a map that Java has made for all of them, which has a bin for each.
+pub(super) fn in_table_order(mut members: Vec<u32>) -> Vec<u32> {
+    members.sort_by_key(|&member| spread(member.cast_signed()));
+    members
+}
+
+/// A walk round members, of whom some drop out: an iterator of a `HashSet`, and a new one when it has come to the end.
+struct Circle {
+    members: Vec<u32>,
+    next: usize,
+    /// How many of those that it has come by are still in.
+    kept: usize,
+    /// Whether anything was dealt in this round.
+    has_dealt: bool,
+}
+
+impl Circle {
+    fn new(members: Vec<u32>) -> Self {
+        Self { members, next: 0, kept: 0, has_dealt: false }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.kept == 0 && !self.has_next()
+    }
+
+    fn has_next(&self) -> bool {
+        self.next < self.members.len()
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        let member = *self.members.get(self.next)?;
+        self.members[self.kept] = member;
+        self.next += 1;
+        self.kept += 1;
+        Some(member)
+    }
+
+    /// Whom it has just come by.
+    fn remove(&mut self) {
+        self.kept -= 1;
+    }
+
+    fn restart(&mut self) {
+        self.members.truncate(self.kept);
+        (self.next, self.kept, self.has_dealt) = (0, 0, false);
+    }
+}

@@ -1,0 +1,259 @@
+//! `UniformHeterogeneousAssignmentBuilder`: members subscribe to different topics. Each keeps what it owns, what nobody
+//! has goes to those that have the least, and then partitions are moved, topic by topic, from the most to the least.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use super::group::Group;
+use super::members_by_load::{Loads, bounds};
+use super::partition_runs::Run;
+use super::steps::Gift;
+use super::subscribers::Subscribers;
+use crate::assignors::given::NONE;
+use crate::assignors::lists::Lists;
+use crate::{Error, Result};
+
+/// So often at most the builder goes through all topics to balance them.
+const MOST_SWEEPS: usize = 16;
+
+/// What each member reads.
+pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
+    let mut builder = Builder::new(group);
+    builder.build()?;
+    Ok(builder.lists())
+}
+
+/// The same, with what was given to whom, one after the other.
+pub(super) fn assign_step_by_step(group: &Group) -> Result<(Lists<Run>, Vec<Gift>)> {
+    let mut builder = Builder { given: Some(Vec::new()), ..Builder::new(group) };
+    builder.build()?;
+    let given = builder.given.take().unwrap_or_default();
+    let named = |(from, to, place)| (Some(from).filter(|&from| from != NONE), to, builder.run(place));
+    Ok((builder.lists(), given.into_iter().map(named).collect()))
+}
+
+struct Builder<'a> {
+    group: &'a Group,
+    starts: Vec<usize>,
+    subscribers: Subscribers,
+    /// How many partitions each member has.
+    loads: Vec<i32>,
+    /// By partition, one topic behind the other, who has it.
+    owners: Vec<u32>,
+    /// Partitions, as places in `owners`, that members have besides the owner: who claimed them before the owner did.
+    shared: BTreeSet<(u32, usize)>,
+    by_load: Loads,
+    donors: Donors,
+    /// Who has given what to whom, where that is asked for; partitions are places in `owners`.
+    given: Option<Vec<(u32, u32, usize)>>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(group: &'a Group) -> Self {
+        let starts = group.starts();
+        Self {
+            owners: vec![NONE; starts[starts.len() - 1]],
+            starts,
+            subscribers: group.subscribers_by_topic(),
+            loads: vec![0; group.members()],
+            shared: BTreeSet::new(),
+            by_load: Loads::default(),
+            donors: Donors { partitions: Vec::new(), bounds: vec![(0, 0); group.members()] },
+            given: None,
+            group,
+        }
+    }
+
+    fn build(&mut self) -> Result<()> {
+        self.keep()?;
+        let topics = self.sorted_topics();
+        self.deal(&topics);
+        self.balance(&topics);
+        Ok(())
+    }
+
+    /// Lets members keep what they own of what they subscribe to (`maybeRevokePartitions`).
+    fn keep(&mut self) -> Result<()> {
+        for (number, member) in (0..).zip(0..self.group.members()) {
+            let subscribed = self.group.subscribed.get(member);
+            for partitions in self.group.owned.get(member).chunk_by(|one, other| one.0 == other.0) {
+                if subscribed.binary_search(&partitions[0].0).is_err() {
+                    continue;
+                }
+                for &(topic, partition) in partitions {
+                    if partition >= self.group.counts[topic as usize] {
+                        return Err(Error::Unassigned {
+                            assignor: "server-uniform",
+                            exception: "ArrayIndexOutOfBoundsException",
+                            reason: "members of unequal subscriptions that own a partition past its topic's count",
+                        });
+                    }
+                    let place = self.starts[topic as usize] + partition as usize;
+                    let before = std::mem::replace(&mut self.owners[place], number);
+                    if before != NONE {
+                        self.shared.insert((before, place));
+                    }
+                    self.loads[member] += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Topics with members, in the order in which they are dealt out and balanced: the most partitions a member first.
+    fn sorted_topics(&self) -> Vec<u32> {
+        let members = |topic: u32| self.subscribers.get(topic as usize).len();
+        let each = |topic: u32| ratio(self.group.counts[topic as usize], members(topic));
+        let compare = |&one: &u32, &other: &u32| -> Ordering {
+            let by_ratio = each(other).total_cmp(&each(one));
+            let by_members = by_ratio.then_with(|| members(one).cmp(&members(other)));
+            by_members.then_with(|| self.group.ids[one as usize].cmp(&self.group.ids[other as usize]))
+        };
+        let mut topics: Vec<u32> = (0..).take(self.group.counts.len()).collect();
+        topics.retain(|&topic| members(topic) > 0);
+        topics.sort_unstable_by(compare);
+        topics
+    }
+
+    /// Gives what nobody has to those that have the least (`assignRemainingPartitions`).
+    fn deal(&mut self, topics: &[u32]) {
+        for &topic in topics {
+            let places = self.starts[topic as usize]..self.starts[topic as usize + 1];
+            let missing = self.owners[places.clone()].iter().filter(|&&owner| owner == NONE).count();
+            if missing == 0 {
+                continue;
+            }
+            self.by_load.begin_for(missing, self.subscribers.get(topic as usize), &self.loads);
+            for place in places {
+                if self.owners[place] == NONE {
+                    let member = self.by_load.next_least(&self.loads);
+                    self.give(place, member);
+                }
+            }
+        }
+    }
+
+    fn balance(&mut self, topics: &[u32]) {
+        let topics: Vec<u32> =
+            topics.iter().copied().filter(|&topic| self.subscribers.get(topic as usize).len() > 1).collect();
+        // The topic after which nothing has been moved.
+        let mut last = None;
+        for _ in 0..MOST_SWEEPS {
+            for (place, &topic) in topics.iter().enumerate() {
+                if last == Some(place) {
+                    return;
+                }
+                let moved = self.balance_topic(topic as usize);
+                if moved || last.is_none() {
+                    last = Some(place);
+                }
+            }
+        }
+    }
+
+    /// Moves partitions of a topic from members that have the most to those that have the least; whether it moved any.
+    fn balance_topic(&mut self, topic: usize) -> bool {
+        let (least, most) = bounds(self.subscribers.get(topic), &self.loads);
+        if most - least <= 1 {
+            return false;
+        }
+        let start = self.starts[topic];
+        self.by_load.begin(self.subscribers.get(topic), &self.loads);
+        self.donors.begin(&self.owners[start..self.starts[topic + 1]]);
+        let mut moved = false;
+        while !self.by_load.is_balanced() {
+            let Some(partition) = self.next_donation() else { break };
+            let member = self.by_load.next_least(&self.loads);
+            if self.by_load.is_balanced() {
+                break;
+            }
+            self.give(start + partition as usize, member);
+            moved = true;
+        }
+        self.donors.end();
+        moved
+    }
+
+    /// The last partition of whoever has the most and still has one of the topic.
+    fn next_donation(&mut self) -> Option<u32> {
+        loop {
+            let donor = self.by_load.next_most(&self.loads)?;
+            let partition = self.donors.take(donor);
+            if partition.is_some() {
+                return partition;
+            }
+            self.by_load.exclude_most();
+        }
+    }
+
+    fn give(&mut self, place: usize, member: u32) {
+        let before = std::mem::replace(&mut self.owners[place], member);
+        if before != NONE {
+            self.loads[before as usize] -= 1;
+            self.shared.remove(&(before, place));
+        }
+        self.loads[member as usize] += 1;
+        if let Some(given) = &mut self.given {
+            given.push((before, member, place));
+        }
+    }
+
+    fn run(&self, place: usize) -> Run {
+        let topic = self.starts.partition_point(|&start| start <= place) - 1;
+        let partition = u32::try_from(place - self.starts[topic]).unwrap_or(NONE);
+        Run::of_one(u32::try_from(topic).unwrap_or(NONE), partition)
+    }
+
+    fn lists(&self) -> Lists<Run> {
+        let mut dealt = Vec::with_capacity(self.owners.len() + self.shared.len());
+        for (topic, places) in (0..).zip(self.starts.windows(2)) {
+            let owners = self.owners[places[0]..places[1]].iter();
+            let owned = owners.zip(0..).filter(|&(&owner, _)| owner != NONE);
+            dealt.extend(owned.map(|(&owner, partition)| (owner, Run::of_one(topic, partition))));
+        }
+        dealt.extend(self.shared.iter().map(|&(member, place)| (member, self.run(place))));
+        Lists::dealt(self.group.members(), &dealt)
+    }
+}
+
+/// Who has which partitions of one topic, and gives the last of them first.
+struct Donors {
+    /// The topic's partitions, by owner and number.
+    partitions: Vec<(u32, u32)>,
+    /// By member, where those that it still has stand.
+    bounds: Vec<(usize, usize)>,
+}
+
+impl Donors {
+    fn begin(&mut self, owners: &[u32]) {
+        self.partitions.clear();
+        self.partitions.extend(owners.iter().copied().zip(0..));
+        self.partitions.sort_unstable();
+        for (place, &(owner, _)) in self.partitions.iter().enumerate() {
+            let (start, end) = &mut self.bounds[owner as usize];
+            if *end == 0 {
+                *start = place;
+            }
+            *end = place + 1;
+        }
+    }
+
+    fn take(&mut self, donor: u32) -> Option<u32> {
+        let (start, end) = &mut self.bounds[donor as usize];
+        if end <= start {
+            return None;
+        }
+        *end -= 1;
+        Some(self.partitions[*end].1)
+    }
+
+    fn end(&mut self) {
+        for &(owner, _) in &self.partitions {
+            self.bounds[owner as usize] = (0, 0);
+        }
+    }
+}
+
+fn ratio(partitions: u32, members: usize) -> f64 {
+    f64::from(partitions) / f64::from(u32::try_from(members).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,154 @@
+//! `UniformHomogeneousAssignmentBuilder`: all members subscribe to the same topics, each keeps what it owns up to its
+//! quota, and takes what is missing from what nobody has.
+
+use super::group::Group;
+use super::owned_partitions::{OwnedWalk, walked};
+use super::partition_runs::{Run, push};
+use crate::assignors::lists::Lists;
+use crate::java::hash_set::bins_for_copy;
+use crate::java::uuid::IdWalker;
+use crate::{Error, Result};
+
+/// What each member reads.
+pub(super) fn assign(group: &Group) -> Result<Lists<Run>> {
+    let mut builder = Builder::new(group);
+    let mut kept = Lists::default();
+    let mut wanted = Vec::with_capacity(group.members());
+    for member in 0..group.members() {
+        wanted.push(builder.keep(member, &mut kept.values));
+        kept.end();
+    }
+    builder.deal(&kept, &wanted)
+}
+
+struct Builder<'a> {
+    group: &'a Group,
+    /// By topic, whether it is subscribed to.
+    subscribed: Vec<bool>,
+    walk: OwnedWalk,
+    /// Partitions that nobody has, in the order in which they are dealt out.
+    unassigned: Vec<Run>,
+    /// How many partitions every member gets.
+    each: usize,
+    /// How many of the members still to come get one more.
+    extra: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(group: &'a Group) -> Self {
+        let mut walker = IdWalker::new(&group.ids);
+        let first = walker.walk(&group.first);
+        let topics = walker.walk_from(bins_for_copy(first.len()), &first);
+        let total: usize = topics.iter().map(|&topic| group.counts[topic as usize] as usize).sum();
+        let members = group.members().max(1);
+        let mut subscribed = vec![false; group.counts.len()];
+        for &topic in &topics {
+            subscribed[topic as usize] = true;
+        }
+        Self {
+            group,
+            subscribed,
+            walk: OwnedWalk::new(&group.ids),
+            unassigned: unclaimed(group, &topics),
+            each: total / members,
+            extra: total % members,
+        }
+    }
+
+    /// Puts what a member keeps behind what others keep; how many partitions it is to get.
+    fn keep(&mut self, member: usize, kept: &mut Vec<Run>) -> usize {
+        let owned = self.group.owned.get(member);
+        let mut has_extra = self.extra > 0;
+        let quota = self.each + usize::from(has_extra);
+        let held = owned.iter().filter(|&&(topic, _)| self.subscribed[topic as usize]).count();
+        let mut wanted = quota.saturating_sub(held);
+        if held <= quota {
+            let start = kept.len();
+            for &(topic, partition) in owned {
+                if self.subscribed[topic as usize] {
+                    push(kept, start, Run::of_one(topic, partition));
+                }
+            }
+        } else {
+            self.keep_a_part(owned, quota, kept);
+        }
+        // Whoever does not have it yet leaves it to another, as long as there are more members than that.
+        if wanted > 0 && has_extra && self.group.members() - member > self.extra {
+            wanted -= 1;
+            has_extra = false;
+        }
+        self.extra -= usize::from(has_extra);
+        wanted
+    }
+
+    /// Of a member that owns more than its quota: it keeps what comes first in Java's maps and sets.
+    fn keep_a_part(&mut self, owned: &[(u32, u32)], mut quota: usize, kept: &mut Vec<Run>) {
+        let start = kept.len();
+        for (topic, partitions) in self.walk.topics(owned) {
+            if !self.subscribed[topic as usize] {
+                continue;
+            }
+            for (place, partition) in walked(partitions).into_iter().enumerate() {
+                let run = Run::of_one(topic, partition);
+                if place < quota {
+                    push(kept, start, run);
+                } else {
+                    push(&mut self.unassigned, 0, run);
+                }
+            }
+            quota = quota.saturating_sub(partitions.len());
+        }
+    }
+
+    /// What members keep, and behind it what they take of what nobody has.
+    fn deal(self, kept: &Lists<Run>, wanted: &[usize]) -> Result<Lists<Run>> {
+        let mut lists = Lists::default();
+        let mut left = self.unassigned.into_iter();
+        let mut next = None;
+        for (member, &wanted) in wanted.iter().enumerate() {
+            lists.values.extend_from_slice(kept.get(member));
+            let mut wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+            while wanted > 0 {
+                let Some(run) = next.take().or_else(|| left.next()) else { break };
+                let to = run.to.min(run.from.saturating_add(wanted));
+                lists.values.push(Run { to, ..run });
+                wanted -= to - run.from;
+                next = (to < run.to).then_some(Run { from: to, ..run });
+            }
+            lists.end();
+        }
+        if next.is_some() || left.next().is_some() {
+            return Err(Error::Unassigned {
+                assignor: "server-uniform",
+                exception: "PartitionAssignorException",
+                reason: "members that own a partition twice or past its topic's count, which leaves others to nobody",
+            });
+        }
+        Ok(lists)
+    }
+}
+
+/// Partitions of these topics that no member says it owns.
+fn unclaimed(group: &Group, topics: &[u32]) -> Vec<Run> {
+    let whole = topics.iter().map(|&topic| Run { topic, from: 0, to: group.counts[topic as usize] });
+    let whole: Vec<_> = whole.filter(|run| run.to > 0).collect();
+    if group.owned.values.is_empty() {
+        return whole;
+    }
+    let starts = group.starts();
+    let mut claimed = vec![false; starts[starts.len() - 1]];
+    for &(topic, partition) in &group.owned.values {
+        if partition < group.counts[topic as usize] {
+            claimed[starts[topic as usize] + partition as usize] = true;
+        }
+    }
+    let mut runs = Vec::new();
+    for run in whole {
+        for partition in run.from..run.to {
+            if !claimed[starts[run.topic as usize] + partition as usize] {
+                push(&mut runs, 0, Run::of_one(run.topic, partition));
+            }
+        }
+    }
+    runs
+}

@@ -1,0 +1,133 @@
+//! Which brokers are ready (`RecordAccumulator.ready`), and what the built-in partitioner is told of the queues on the way
+//! (`partitionReady`).
+
+use super::accumulator::Accumulator;
+use super::brokers::{Node, Nodes};
+use super::queue::Queue;
+use super::scenario::Settings;
+use crate::Result;
+use crate::producer::{Producer, Queues};
+
+/// What is looked at, and by what rules.
+pub(super) struct Look<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) now: i64,
+    pub(super) flushing: bool,
+}
+
+/// The queues' lengths as they were last told.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    now: Queues,
+    before: Queues,
+    /// How often the queues had changed by then; none where nothing at all was told.
+    changes: Option<u64>,
+}
+
+impl Told {
+    pub(super) fn new() -> Self {
+        let none = Queues { sizes: Vec::new(), ids: Vec::new(), near: Some(Vec::new()), length: 0 };
+        Self { now: none.clone(), before: none, changes: None }
+    }
+}
+
+impl Look<'_> {
+    /// Finds the brokers that are ready; after how many milliseconds another may be.
+    pub(super) fn ready(&self, accumulator: &Accumulator, nodes: &mut Nodes) -> Option<i64> {
+        let mut delay = None;
+        nodes.forget();
+        for queue in accumulator.holding() {
+            self.look_at(queue, nodes, &mut delay);
+        }
+        delay
+    }
+
+    /// The same, and tells the built-in partitioner how many batches wait for each partition.
+    pub(super) fn ready_and_told(
+        &self,
+        accumulator: &Accumulator,
+        nodes: &mut Nodes,
+        told: &mut Told,
+        producer: &mut Producer,
+    ) -> Result<Option<i64>> {
+        if !accumulator.has_met_all() {
+            return Ok(self.ready(accumulator, nodes));
+        }
+        let timeout = self.settings.availability_timeout_ms;
+        let is_same = told.changes == Some(accumulator.changes()) && timeout == 0;
+        if !is_same {
+            let mut counted = Counted::new(&mut told.now, accumulator.walk().len());
+            for queue in accumulator.walk() {
+                if let Some(leader) = queue.leader {
+                    counted.count(queue, &nodes.0[leader], timeout);
+                }
+            }
+            counted.end();
+            if told.changes.is_none() || told.now != told.before {
+                producer.load_stats(0, Some(&told.now))?;
+                std::mem::swap(&mut told.now, &mut told.before);
+            }
+            told.changes = Some(accumulator.changes());
+        }
+        Ok(self.ready(accumulator, nodes))
+    }
+
+    /// `batchReady`: a broker is ready as soon as one of its partitions is.
+    fn look_at(&self, queue: &Queue, nodes: &mut Nodes, delay: &mut Option<i64>) {
+        let (Some(first), Some(leader)) = (queue.batches.front(), queue.leader) else { return };
+        let node = &mut nodes.0[leader];
+        if node.is_ready || queue.is_muted {
+            return;
+        }
+        let (waited, backoff) = (first.waited(self.now), self.settings.retry_backoff_ms);
+        let backs_off = first.backs_off(self.now, backoff);
+        let wait = if backs_off { backoff } else { self.settings.linger_ms };
+        if !backs_off && (queue.has_full() || waited >= wait || self.flushing) {
+            node.is_ready = true;
+        } else {
+            let left = (wait - waited).max(0);
+            *delay = Some(delay.map_or(left, |least| left.min(least)));
+        }
+    }
+}
+
+/// The queues' lengths on their way into Java's arrays.
+struct Counted<'a> {
+    queues: &'a mut Queues,
+    /// How many places are taken.
+    taken: usize,
+}
+
+impl<'a> Counted<'a> {
+    fn new(queues: &'a mut Queues, met: usize) -> Self {
+        let near = queues.near.get_or_insert_default();
+        for numbers in [&mut queues.sizes, &mut queues.ids] {
+            numbers.clear();
+            numbers.resize(met, 0);
+        }
+        near.clear();
+        near.resize(met, false);
+        Self { queues, taken: 0 }
+    }
+
+    /// A partition with a leader takes a place. Where that has refused too long it gives the place back, but what it wrote
+    /// stays: the next partition, if it is empty, is as long as it was.
+    fn count(&mut self, queue: &Queue, leader: &Node, timeout: i64) {
+        let Queues { sizes, ids, near, .. } = &mut *self.queues;
+        ids[self.taken] = queue.partition;
+        if let Some(near) = near {
+            near[self.taken] = leader.is_near;
+        }
+        if !queue.batches.is_empty() {
+            sizes[self.taken] = i32::try_from(queue.batches.len()).unwrap_or(i32::MAX);
+            if timeout > 0 && leader.is_unavailable(timeout) {
+                return;
+            }
+        }
+        self.taken += 1;
+    }
+
+    fn end(self) {
+        self.queues.length = i32::try_from(self.taken).unwrap_or(i32::MAX);
+    }
+}

@@ -1,0 +1,50 @@
+//! Who leads a classic group, by `ClassicGroup`: the first who joins, until it goes or misses a rebalance.
+
+use super::Group;
+use crate::interned::{Id, Name};
+
+impl<M: Clone + PartialEq, A: Clone> Group<M, A> {
+    /// The leader's id.
+    pub fn leader(&self) -> Option<&Name> {
+        self.leader.map(|id| self.names.name(id))
+    }
+
+    pub(super) fn is_leader(&self, id: Id) -> bool {
+        self.leader == Some(id)
+    }
+
+    /// `add`: whoever comes to a group without a leader leads it.
+    pub(super) fn lead_if_nobody_does(&mut self, id: Id) {
+        self.leader.get_or_insert(id);
+    }
+
+    /// `replaceStaticMember`: a leader that is back under a new id leads under that.
+    pub(super) fn lead_as_replaced(&mut self, old: Id, new: Id) {
+        if self.is_leader(old) {
+            self.leader = Some(new);
+        }
+    }
+
+    /// `remove`: after a leader that is gone comes the first of the coordinator's map.
+    pub(super) fn lead_instead_of_gone(&mut self, gone: Id) {
+        if self.is_leader(gone) {
+            self.leader = self.members.first();
+        }
+    }
+
+    /// `maybeElectNewJoinedLeader`: a leader that has not joined again gives way to the first who has. Whether there is one.
+    pub(super) fn elect(&mut self) -> bool {
+        let Some(leader) = self.leader else { return false };
+        let has_joined = |id: Id| self.members.get(id).is_some_and(|member| member.joining.is_some());
+        if has_joined(leader) {
+            return true;
+        }
+        match self.members.walk().iter().copied().find(|&id| has_joined(id)) {
+            Some(next) => {
+                self.leader = Some(next);
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! How many partitions a topic has, and how a hash loses its sign on the way to one of them.
+
+use crate::{Error, Result};
+
+/// How many partitions a topic has: 1 to 2^31-1, as Java's `int` counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Partitions(u32);
+
+impl Partitions {
+    /// Checks a count.
+    ///
+    /// # Errors
+    /// [`Error::Partitions`] where `given` is below 1 or above 2^31-1.
+    pub fn new(given: i64) -> Result<Self> {
+        match u32::try_from(given) {
+            Ok(count) if count >= 1 && count <= i32::MAX.cast_unsigned() => Ok(Self(count)),
+            _ => Err(Error::Partitions { given }),
+        }
+    }
+
+    /// The count itself.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// Clears the sign bit: `Utils.toPositive`, which is not an absolute value.
+///
+/// ```
+/// use partwright_core::hashing::to_positive;
+/// assert_eq!(to_positive(-1), 0x7fff_ffff);
+/// assert_eq!(to_positive(i32::MIN), 0);
+/// ```
+#[inline]
+pub fn to_positive(hash: i32) -> u32 {
+    hash.cast_unsigned() & TO_POSITIVE
+}
+
+/// All bits but the sign.
+pub(super) const TO_POSITIVE: u32 = 0x7fff_ffff;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_of_partitions_is_a_positive_java_int() {
+        for given in [i64::MIN, -1, 0, 1 << 31, i64::MAX] {
+            assert_eq!(Partitions::new(given), Err(Error::Partitions { given }));
+        }
+        for given in [1, 12, (1 << 31) - 1] {
+            assert_eq!(Partitions::new(given).map(|n| i64::from(n.get())), Ok(given));
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The order of `java.util.HashMap` through any number of insertions and removals.
+
+use std::sync::Arc;
+
+use super::hash_map::{FIRST_BINS, bin, spread};
+use super::strings::hash_code;
+use crate::interned::Id;
+
+/// What belongs to names. A table of Java's grows and never shrinks, and a bin keeps the order of insertion: bins that have
+/// become trees, which takes nine names of one bin, are walked as the lists that they were.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangingHashMap<V> {
+    /// By the name's number, its place among the entries.
+    places: Vec<Option<u32>>,
+    /// As many as there ever were at once: what is taken away leaves its place to what comes.
+    entries: Vec<Option<Entry<V>>>,
+    free: Vec<u32>,
+    bins: usize,
+    inserted: u64,
+    /// The names in Java's order, where nothing has come or gone since they were put so.
+    walked: Option<Arc<[Id]>>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<V> {
+    id: Id,
+    spread: i32,
+    inserted: u64,
+    value: V,
+}
+
+impl<V> Default for ChangingHashMap<V> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            bins: FIRST_BINS,
+            inserted: 0,
+            walked: None,
+        }
+    }
+}
+
+impl<V> ChangingHashMap<V> {
+    /// `put`: a name that is there keeps its place.
+    pub(crate) fn put(&mut self, id: Id, name: &str, value: V) {
+        if let Some(known) = self.get_mut(id) {
+            *known = value;
+            return;
+        }
+        self.walked = None;
+        let entry = Entry { id, spread: spread(hash_code(name)), inserted: self.inserted, value };
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            #[expect(clippy::cast_possible_truncation, reason = "there are no more entries than numbers")]
+            let last = self.entries.len() as u32 - 1;
+            last
+        });
+        self.entries[place as usize] = Some(entry);
+        if self.places.len() <= id.place() {
+            self.places.resize(id.place() + 1, None);
+        }
+        self.places[id.place()] = Some(place);
+        self.inserted += 1;
+        // A table is three quarters full at most.
+        while self.len() * 4 > self.bins * 3 {
+            self.bins *= 2;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, id: Id) -> Option<V> {
+        let place = self.places.get_mut(id.place())?.take()?;
+        self.free.push(place);
+        self.walked = None;
+        self.entries[place as usize].take().map(|entry| entry.value)
+    }
+
+    fn place(&self, id: Id) -> Option<usize> {
+        self.places.get(id.place())?.map(|place| place as usize)
+    }
+
+    pub(crate) fn get(&self, id: Id) -> Option<&V> {
+        self.entries[self.place(id)?].as_ref().map(|entry| &entry.value)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut V> {
+        let place = self.place(id)?;
+        self.entries[place].as_mut().map(|entry| &mut entry.value)
+    }
+
+    pub(crate) fn contains(&self, id: Id) -> bool {
+        self.get(id).is_some()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry<V>> {
+        self.entries.iter().flatten()
+    }
+
+    /// In no order that means anything.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries().map(|entry| &entry.value)
+    }
+
+    /// Puts the names into Java's order once, for all who walk until something comes or goes.
+    pub(crate) fn settle(&mut self) {
+        if self.walked.is_none() {
+            self.walked = Some(self.walk());
+        }
+    }
+
+    /// The names in Java's order.
+    pub(crate) fn walk(&self) -> Arc<[Id]> {
+        if let Some(walked) = &self.walked {
+            return Arc::clone(walked);
+        }
+        let mut ids: Vec<_> =
+            self.entries().map(|entry| (bin(entry.spread, self.bins), entry.inserted, entry.id)).collect();
+        ids.sort_unstable();
+        ids.into_iter().map(|(_, _, id)| id).collect()
+    }
+
+    /// The first name in Java's order.
+    pub(crate) fn first(&self) -> Option<Id> {
+        let first = |entry: &Entry<V>| (bin(entry.spread, self.bins), entry.inserted);
+        self.entries().min_by_key(|entry| first(entry)).map(|entry| entry.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ChangingHashMap;
+    use crate::interned::Names;
+    use crate::java::hash_map::walk_names;
+
+    #[test]
+    fn walks_as_a_map_that_was_filled_once() {
+        let texts: Vec<String> = (0..200_u32).map(|number| format!("consumer-{number}")).collect();
+        for count in [1, 12, 13, 49, 200] {
+            let (mut names, mut map) = (Names::default(), ChangingHashMap::default());
+            let mut kept = Vec::new();
+            for text in &texts[..count] {
+                let id = names.number(&text.as_str().into());
+                map.put(id, text, ());
+                kept.push(text.as_str());
+            }
+            let walked: Vec<_> =
+                walk_names(&kept).into_iter().filter_map(|place| names.find(kept[place as usize])).collect();
+            assert_eq!(walked.len(), count);
+            assert_eq!(*map.walk(), *walked);
+            map.settle();
+            assert_eq!(*map.walk(), *walked);
+            assert_eq!(map.first(), walked.first().copied());
+        }
+    }
+
+    #[test]
+    fn what_was_removed_leaves_the_table_as_large() {
+        let (mut names, mut map) = (Names::default(), ChangingHashMap::default());
+        let ids: Vec<_> = (0..100).map(|number| names.number(&format!("m{number}").into())).collect();
+        for &id in &ids {
+            map.put(id, names.name(id), ());
+        }
+        for &id in &ids[2..] {
+            map.remove(id);
+        }
+        assert_eq!((map.len(), map.bins), (2, 256));
+        assert_eq!(map.values().count(), 2);
+        assert_eq!(names.number(&"m7".into()), ids[7]);
+        assert!(!map.contains(ids[7]));
+        for (&id, &gone) in ids.iter().zip(&ids[2..]) {
+            map.remove(id);
+            map.put(gone, names.name(gone), ());
+            assert_eq!((map.len(), map.entries.len()), (2, 100));
+        }
+        assert_eq!(map.walk().len(), 2);
+    }
+}

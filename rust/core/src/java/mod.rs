@@ -1,0 +1,28 @@
+//! The orders of Java's strings and collections, and of Kafka's and Scala's own, and Java's random numbers: what reaches the
+//! answers of clients and brokers.
+//!
+//! | file | whose order it is |
+//! | --- | --- |
+//! | [`strings`] | `String`: `hashCode` and `compareTo` |
+//! | [`hash_map`] | `HashMap` that only grows |
+//! | `tree_bins` | the bins of a `HashMap` that have become trees |
+//! | `changing_hash_map` | `HashMap` through insertions and removals |
+//! | `copy_on_write_map` | Kafka's `CopyOnWriteMap` |
+//! | [`hash_set`] | `HashSet` |
+//! | [`topic_partition`] | maps of Kafka's `TopicPartition` |
+//! | [`uuid`] | Kafka's `Uuid`, and maps and sets of it |
+//! | `base_hash_table` | Kafka's `TimelineHashMap` |
+//! | `scala_maps` | Scala's maps |
+//! | [`random`] | no order: the numbers of `java.util.Random` |
+
+pub(crate) mod base_hash_table;
+pub(crate) mod changing_hash_map;
+pub(crate) mod copy_on_write_map;
+pub mod hash_map;
+pub mod hash_set;
+pub mod random;
+pub(crate) mod scala_maps;
+pub mod strings;
+pub mod topic_partition;
+mod tree_bins;
+pub mod uuid;

@@ -1,0 +1,58 @@
+//! The orders of Scala 2.11's `mutable.HashMap` and `immutable.HashMap`, which reach the answers of Kafka 0.10.
+
+use std::cmp::Reverse;
+
+/// A `mutable.HashMap` has this many bins, and twice as many whenever more than three in four are taken.
+const FIRST_BINS: usize = 16;
+/// By how many bits hashes are rotated: as many as the first table's last number has.
+const ROTATED: u32 = FIRST_BINS.trailing_zeros();
+/// An immutable map of no more keys is a list of them.
+const LONGEST_LIST: usize = 4;
+/// A trie's node takes so many bits of the hash.
+const BITS: u32 = 5;
+
+/// The walk over a `mutable.HashMap` into which keys, places in `hashes`, were put in this order: from the last bin to the first,
+/// and in each the last that came first. A table that grows is walked, and its keys are put into the larger one.
+pub(crate) fn mutable(hashes: &[i32], inserted: &[u32]) -> Vec<u32> {
+    let improved: Vec<_> =
+        hashes.iter().map(|&hash| byteswap(hash.cast_unsigned()).rotate_right(ROTATED)).collect();
+    let (mut bins, mut rest, mut table) = (FIRST_BINS, inserted, Vec::new());
+    loop {
+        // With one more than that it grows.
+        let (coming, left) = rest.split_at(rest.len().min((bins * 3 / 4 + 1).saturating_sub(table.len())));
+        table.extend_from_slice(coming);
+        let shift = 32 - bins.trailing_zeros();
+        table.reverse();
+        table.sort_by_key(|&key: &u32| Reverse(improved[key as usize] >> shift));
+        if table.len() <= bins * 3 / 4 {
+            return table;
+        }
+        (bins, rest) = (2 * bins, left);
+    }
+}
+
+/// The walk over an immutable map of keys that were put into it in this order: a trie by the bits of their hashes, the lowest
+/// first; keys of one hash stand as they came.
+pub(crate) fn immutable(hashes: &[i32], mut keys: Vec<u32>) -> Vec<u32> {
+    if keys.len() > LONGEST_LIST {
+        let digits =
+            |hash: u32| (0..u32::BITS).step_by(BITS as usize).map(move |bit| hash >> bit & ((1 << BITS) - 1));
+        let improved: Vec<_> = hashes.iter().map(|&hash| improve(hash.cast_unsigned())).collect();
+        keys.sort_by(|&one, &other| digits(improved[one as usize]).cmp(digits(improved[other as usize])));
+    }
+    keys
+}
+
+/// `scala.util.hashing.byteswap32`.
+fn byteswap(hash: u32) -> u32 {
+    const GOLDEN: u32 = 0x9e37_75cd;
+    hash.wrapping_mul(GOLDEN).swap_bytes().wrapping_mul(GOLDEN)
+}
+
+/// `immutable.HashMap.improve`.
+fn improve(hash: u32) -> u32 {
+    let hash = hash.wrapping_add(!(hash << 9));
+    let hash = hash ^ hash >> 14;
+    let hash = hash.wrapping_add(hash << 4);
+    hash ^ hash >> 10
+}

@@ -1,0 +1,43 @@
+//! The order of `java.lang.String`: `hashCode`, `compareTo`, and names as Java sorts them.
+
+use std::cmp::Ordering;
+
+/// `String.hashCode`: of the UTF-16 code units.
+#[inline]
+pub fn hash_code(text: &str) -> i32 {
+    text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
+}
+
+/// `String.compareTo`: by UTF-16 code units, where what UTF-8 writes in four bytes comes before U+E000 to U+FFFF.
+pub fn compare(one: &str, other: &str) -> Ordering {
+    let key = |byte: u8| if byte == 0xee || byte == 0xef { byte | 0x10 } else { byte };
+    match one.bytes().zip(other.bytes()).find(|(one, other)| one != other) {
+        Some((one, other)) => key(one).cmp(&key(other)),
+        None => one.len().cmp(&other.len()),
+    }
+}
+
+/// The places of names in their sorted order, and each place's place in that order.
+pub(crate) fn sorted(names: &[&str]) -> (Vec<u32>, Vec<u32>) {
+    let mut places: Vec<u32> = (0..).take(names.len()).collect();
+    places.sort_by(|&one, &other| compare(names[one as usize], names[other as usize]));
+    let mut numbers = vec![0; names.len()];
+    for (number, &place) in (0..).zip(&places) {
+        numbers[place as usize] = number;
+    }
+    (places, numbers)
+}
+
+/// Values in another order.
+pub(crate) fn by<T: Copy>(places: &[u32], values: &[T]) -> Vec<T> {
+    places.iter().map(|&place| values[place as usize]).collect()
+}
+
+/// The place of each id among all of them, as Java sorts them; equal ids have equal places.
+pub(crate) fn ranks(ids: &[Option<&str>]) -> Vec<Option<u32>> {
+    let mut known: Vec<&str> = ids.iter().copied().flatten().collect();
+    known.sort_by(|one, other| compare(one, other));
+    known.dedup();
+    let rank = |id| known.binary_search_by(|other| compare(other, id)).ok();
+    ids.iter().map(|id| id.and_then(rank).and_then(|rank| u32::try_from(rank).ok())).collect()
+}

@@ -1,0 +1,125 @@
+//! Kafka's placement in the days of `ZooKeeper`: `org.apache.kafka.admin.AdminUtils.assignReplicasToBrokers`, with racks and
+//! without (exact to kafka-server-common 3.9.2; 4.0.1 has the class still, and 4.1.0 no more).
+//!
+//! Leaders go round the brokers. The second replica is so far from the first as Kafka draws, and a place further with each
+//! round; the others follow it. With racks the brokers are first put one of each rack in turn, and a rack, and then a
+//! broker, that has a replica is passed over while one has none.
+
+use std::collections::HashMap;
+
+use super::room;
+use crate::Result;
+use crate::java::strings::compare;
+
+/// Where it begins; Kafka draws the first two, from 0 to the number of brokers less 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Which of the brokers leads partition 0.
+    pub index: usize,
+    /// How far the second replica is from the first.
+    pub shift: usize,
+    /// The number of the first partition, where a topic gets more of them.
+    pub partition: usize,
+}
+
+/// Of brokers without racks (`assignReplicasToBrokersRackUnaware`), ascending.
+///
+/// ```
+/// use partwright_core::placement::admin_utils::{Start, rack_unaware};
+/// let placed = rack_unaware(&[0, 1, 2, 3, 4], 6, 3, Start::default())?;
+/// assert_eq!(placed[..6], [0, 1, 2, 1, 2, 3]);
+/// assert_eq!(placed[15..], [0, 2, 3]);
+/// # Ok::<(), partwright_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Placement`](crate::Error::Placement) for no replicas, or more than brokers; [`Error::Memory`](crate::Error::Memory).
+pub fn rack_unaware(ids: &[i32], partitions: usize, replicas: usize, start: Start) -> Result<Vec<i32>> {
+    let mut placed = room(partitions, replicas, ids.len())?;
+    for (leader, shift) in leaders(ids.len(), partitions, start) {
+        placed.push(ids[leader]);
+        placed.extend((0..replicas - 1).map(|each| ids[follower(leader, shift + each, ids.len())]));
+    }
+    Ok(placed)
+}
+
+/// Of brokers that all have a rack (`assignReplicasToBrokersRackAware`), in any order.
+///
+/// # Errors
+/// As [`rack_unaware`].
+pub fn rack_aware(
+    brokers: &[(i32, &str)],
+    partitions: usize,
+    replicas: usize,
+    start: Start,
+) -> Result<Vec<i32>> {
+    let mut placed = room(partitions, replicas, brokers.len())?;
+    let alternated = alternated(brokers);
+    let racks = alternated.iter().map(|&(_, rack)| rack + 1).max().unwrap_or_default();
+    // The last partition, counted from 1, of which a broker or a rack has a replica.
+    let (mut of_broker, mut of_rack) = (vec![0; brokers.len()], vec![0; racks]);
+    for (number, (leader, shift)) in (1..).zip(leaders(brokers.len(), partitions, start)) {
+        let (mut found, mut used, mut asked, mut place) = (0, 0, 0, leader);
+        loop {
+            let (id, rack) = alternated[place];
+            if of_broker[place] != number && (of_rack[rack] != number || used == racks) {
+                placed.push(id);
+                found += 1;
+                used += usize::from(of_rack[rack] != number);
+                (of_broker[place], of_rack[rack]) = (number, number);
+            }
+            if found == replicas {
+                break;
+            }
+            place = follower(leader, shift * racks + asked, brokers.len());
+            asked += 1;
+        }
+    }
+    Ok(placed)
+}
+
+/// The brokers' ids, one of each rack in turn: racks by name, brokers by id (`getRackAlternatedBrokerList`).
+///
+/// ```
+/// use partwright_core::placement::admin_utils::rack_alternated;
+/// let brokers = [(0, "a"), (1, "c"), (2, "c"), (3, "b"), (4, "b"), (5, "a")];
+/// assert_eq!(rack_alternated(&brokers), [0, 3, 1, 5, 4, 2]);
+/// ```
+pub fn rack_alternated(brokers: &[(i32, &str)]) -> Vec<i32> {
+    alternated(brokers).into_iter().map(|(id, _)| id).collect()
+}
+
+/// The same, each with the number of its rack.
+fn alternated(brokers: &[(i32, &str)]) -> Vec<(i32, usize)> {
+    let mut names: Vec<&str> = brokers.iter().map(|&(_, rack)| rack).collect();
+    names.sort_unstable_by(|one, other| compare(one, other));
+    names.dedup();
+    let numbers: HashMap<&str, usize> = names.iter().zip(0..).map(|(&name, number)| (name, number)).collect();
+    let mut queues = vec![Vec::new(); names.len()];
+    for (id, rack) in brokers {
+        queues[numbers[rack]].push(*id);
+    }
+    let mut turns: Vec<(usize, usize, i32)> = Vec::with_capacity(brokers.len());
+    for (rack, mut queue) in queues.into_iter().enumerate() {
+        queue.sort_unstable();
+        turns.extend(queue.into_iter().enumerate().map(|(turn, id)| (turn, rack, id)));
+    }
+    turns.sort_unstable();
+    turns.into_iter().map(|(_, rack, id)| (id, rack)).collect()
+}
+
+/// The place of each partition's leader among so many brokers, and the shift of its round.
+fn leaders(brokers: usize, partitions: usize, start: Start) -> impl Iterator<Item = (usize, usize)> {
+    let mut shift = start.shift;
+    (start.partition..).take(partitions).map(move |partition| {
+        if partition > 0 && partition % brokers == 0 {
+            shift += 1;
+        }
+        ((partition + start.index) % brokers, shift)
+    })
+}
+
+/// `replicaIndex`: a place that is not the leader's, so far from the one behind it.
+fn follower(leader: usize, shift: usize, brokers: usize) -> usize {
+    (leader + 1 + shift % (brokers - 1)) % brokers
+}

@@ -1,0 +1,56 @@
+//! The random numbers of a placement: `java.util.Random` from a seed, or what was drawn before.
+
+use crate::java::random::Random;
+use crate::{Error, Result};
+
+/// Where the draws come from, each one of Java's `nextInt(bound)`; and all that were taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draws {
+    source: Source,
+    taken: Vec<i32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    Seeded(Random),
+    Recorded(Vec<i32>),
+}
+
+impl Draws {
+    /// The numbers of a `new Random(seed)`.
+    pub fn seeded(seed: i64) -> Self {
+        Self { source: Source::Seeded(Random::new(seed)), taken: Vec::new() }
+    }
+
+    /// These numbers, in this order. What is below 0 is refused where it is drawn.
+    pub fn recorded(values: Vec<i32>) -> Self {
+        Self { source: Source::Recorded(values), taken: Vec::new() }
+    }
+
+    /// All that were taken.
+    pub fn into_taken(self) -> Vec<i32> {
+        self.taken
+    }
+
+    /// The next one, from 0 to the bound less 1.
+    pub(super) fn below(&mut self, bound: usize) -> Result<usize> {
+        let place = self.taken.len();
+        let drawn = match &mut self.source {
+            // There are never more brokers than Java's ints.
+            Source::Seeded(random) => random.next_int(u32::try_from(bound).unwrap_or(u32::MAX)).cast_signed(),
+            Source::Recorded(values) => *values.get(place).ok_or(Error::Draw { place, bound })?,
+        };
+        let found = usize::try_from(drawn).ok().filter(|&found| found < bound);
+        let found = found.ok_or(Error::Draw { place, bound })?;
+        self.taken.push(drawn);
+        Ok(found)
+    }
+
+    /// `Collections.shuffle`: from the last place down, each swapped with one of those up to it.
+    pub(super) fn shuffle<T>(&mut self, items: &mut [T]) -> Result<()> {
+        for size in (2..=items.len()).rev() {
+            items.swap(size - 1, self.below(size)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! Where Kafka puts a new topic's replicas: its two placers, with `ZooKeeper` and with `KRaft`.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `admin_utils` | Kafka's placement in the days of `ZooKeeper` |
+//! | `striped` | `KRaft`'s |
+//! | `draws` | the random numbers of the latter, of a seed or as they were written down |
+//!
+//! Replicas come as one list of brokers' ids: so many of each partition, its preferred leader first. What Kafka draws is an
+//! argument.
+
+pub mod admin_utils;
+mod draws;
+pub mod striped;
+
+pub use draws::Draws;
+
+use crate::{Error, Result};
+
+/// Room for the replicas of all partitions, of which there are no more than there are brokers of each.
+fn room(partitions: usize, replicas: usize, brokers: usize) -> Result<Vec<i32>> {
+    if replicas == 0 || replicas > brokers {
+        return Err(Error::Placement(format!(
+            "a partition has 1 to {brokers} replicas where there are so many brokers, not {replicas}"
+        )));
+    }
+    let mut placed = Vec::new();
+    let count = partitions.checked_mul(replicas);
+    count.and_then(|count| placed.try_reserve_exact(count).ok()).ok_or(Error::Memory { rows: partitions })?;
+    Ok(placed)
+}

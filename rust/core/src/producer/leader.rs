@@ -1,0 +1,33 @@
+//! One of the partitions whose leader is where it should be, in the producer's rack say. Kafka has no such partitioner.
+//!
+//! Among several it takes what the settings say ([`Among`]): the first, one by a draw, one after the other, or the one at
+//! which the key's partition ends up modulo their number. Without such a leader the settings' `otherwise` decides.
+
+use super::draws::Draws;
+use super::otherwise::otherwise;
+use super::round_robin::Counter;
+use super::settings::{Among, Settings};
+use super::topic::Topic;
+use crate::Result;
+
+/// The partition of a record, `keyed` if it has a key.
+#[inline(never)]
+pub(super) fn partition(
+    keyed: Option<i32>,
+    counter: &mut Counter,
+    topic: &Topic,
+    settings: &Settings,
+    draws: &mut Draws,
+) -> Result<i32> {
+    if topic.near.is_empty() {
+        let why = ("leader", "no leader is where it should be");
+        return otherwise(settings.otherwise, why, counter, topic, draws);
+    }
+    let number = match (settings.among, keyed) {
+        (Among::First, _) => 0,
+        (Among::Random, _) => draws.positive()?,
+        (Among::Key, Some(keyed)) => keyed.cast_unsigned(),
+        (Among::RoundRobin | Among::Key, _) => counter.count(),
+    };
+    Ok(Topic::one_of(&topic.near, number))
+}

@@ -1,0 +1,197 @@
+//! The batch that stands open for each partition, as far as a strategy asks: is it full, and is there room for one more
+//! record (`RecordAccumulator`, `ProducerBatch`, `MemoryRecordsBuilder`).
+
+use super::append::{Appended, Appends};
+use super::record::Record;
+use super::settings::Settings;
+use super::sizes::{BATCH_OVERHEAD, Size, java_int};
+
+/// The open batches of a topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Batches {
+    /// The partitions met so far, ascending: as a rule 0 to n - 1, so that a partition is its own place.
+    ids: Vec<i32>,
+    open: Vec<Batch>,
+}
+
+/// A batch to which records are appended; one without records stands for no batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Batch {
+    pub(crate) records: i32,
+    /// `estimatedSizeInBytes`, which is exact without compression.
+    pub(crate) bytes: i64,
+    pub(super) limit: i64,
+    /// The time of its first record.
+    pub(crate) opened: i64,
+    /// Whether a record has not fitted in: `closeForRecordAppends`.
+    pub(crate) closed: bool,
+}
+
+impl Batches {
+    /// Room for these partitions, and for any other that will be met.
+    pub(super) fn new(partitions: &[i32]) -> Self {
+        let mut ids = partitions.to_vec();
+        ids.sort_unstable();
+        Self { open: vec![Batch::default(); ids.len()], ids }
+    }
+
+    /// A partition's last batch. What was opened longer than `linger` before is gone.
+    #[inline]
+    fn of(&mut self, partition: i32, at: i64, linger: Option<i64>) -> &mut Batch {
+        let place = self.find(partition).unwrap_or_else(|place| self.meet(place, partition));
+        let batch = &mut self.open[place];
+        if batch.is_over(at, linger) {
+            *batch = Batch::default();
+        }
+        batch
+    }
+
+    /// The batch of a partition that was met before, however long ago it was opened.
+    pub(super) fn met(&mut self, partition: i32) -> Option<&mut Batch> {
+        self.find(partition).ok().map(|place| &mut self.open[place])
+    }
+
+    #[cold]
+    fn meet(&mut self, place: usize, partition: i32) -> usize {
+        self.ids.insert(place, partition);
+        self.open.insert(place, Batch::default());
+        place
+    }
+
+    /// A partition's place, or where it belongs.
+    #[inline]
+    fn find(&self, partition: i32) -> Result<usize, usize> {
+        match usize::try_from(partition) {
+            Ok(place) if self.ids.get(place) == Some(&partition) => Ok(place),
+            _ => self.ids.binary_search(&partition),
+        }
+    }
+}
+
+impl Batch {
+    /// A batch that is begun with a record, which fits into it however large it is.
+    #[inline]
+    pub(crate) fn begun(size: Size, at: i64, batch_size: i32) -> Self {
+        let limit = size.upper_bound().max(batch_size.into());
+        let bytes = BATCH_OVERHEAD + size.in_batch(0, 0);
+        Self { records: 1, bytes, limit, opened: at, closed: false }
+    }
+
+    /// Whether it has reached its limit.
+    #[inline]
+    pub(crate) fn is_at_limit(&self) -> bool {
+        self.bytes >= self.limit
+    }
+
+    /// Whether nothing can be appended: `isFull`, and without a batch, `allBatchesFull`.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.records == 0 || self.closed || self.is_at_limit()
+    }
+
+    /// What its first record did.
+    #[inline]
+    pub(crate) fn begins(&self) -> Appended {
+        Appended { bytes: java_int(self.bytes), is_full: self.is_at_limit() }
+    }
+
+    /// Whether it was opened longer than `linger` ago.
+    #[inline]
+    pub(super) fn is_over(&self, at: i64, linger: Option<i64>) -> bool {
+        linger.is_some_and(|linger| at > self.opened.saturating_add(linger))
+    }
+
+    /// What a record would take in it.
+    #[inline]
+    pub(super) fn bytes_of(&self, size: Size, at: i64) -> i64 {
+        size.in_batch(self.records, at.wrapping_sub(self.opened))
+    }
+
+    /// Appends a record, or `None` where it needs a new batch. This one is closed then.
+    #[inline]
+    pub(crate) fn append(&mut self, size: Size, at: i64) -> Option<Appended> {
+        if self.is_full() {
+            return None;
+        }
+        let bytes = self.bytes_of(size, at);
+        if self.bytes + bytes > self.limit {
+            self.closed = true;
+            return None;
+        }
+        self.records += 1;
+        self.bytes += bytes;
+        Some(Appended { bytes: java_int(bytes), is_full: self.is_at_limit() })
+    }
+}
+
+/// A record on its way into one of the open batches.
+pub(super) struct Appending<'a> {
+    batches: &'a mut Batches,
+    size: Size,
+    at: i64,
+    linger: Option<i64>,
+    batch_size: i32,
+}
+
+impl<'a> Appending<'a> {
+    /// Into one of these batches, its topic's.
+    #[inline]
+    pub(super) fn new(record: &Record, batches: &'a mut Batches, settings: &Settings) -> Self {
+        Self {
+            batches,
+            size: record.size(),
+            at: record.at,
+            linger: settings.linger_ms,
+            batch_size: settings.batch_size,
+        }
+    }
+
+    #[inline]
+    fn of(&mut self, partition: i32) -> &mut Batch {
+        self.batches.of(partition, self.at, self.linger)
+    }
+}
+
+impl Appends for Appending<'_> {
+    #[inline]
+    fn append(&mut self, partition: i32) -> Option<Appended> {
+        let (size, at) = (self.size, self.at);
+        self.of(partition).append(size, at)
+    }
+
+    #[inline]
+    fn begin(&mut self, partition: i32) -> Appended {
+        let begun = Batch::begun(self.size, self.at, self.batch_size);
+        *self.of(partition) = begun;
+        begun.begins()
+    }
+}
+
+/// A batch while records go into it, none of which makes it full or is the last that its partition gets.
+pub(super) struct Stay {
+    pub(super) batch: Batch,
+    /// The bytes that it does not reach.
+    end: i64,
+    linger: Option<i64>,
+}
+
+impl Stay {
+    /// `room` is how many bytes the partition may get before the strategy leaves it.
+    pub(super) fn new(batch: &Batch, room: i64, settings: &Settings) -> Self {
+        let end = if batch.is_full() { 0 } else { batch.limit.min(batch.bytes.saturating_add(room)) };
+        Self { batch: *batch, end, linger: settings.linger_ms }
+    }
+
+    /// Appends a record, if it is one of those.
+    #[inline]
+    pub(super) fn takes(&mut self, record: &Record) -> bool {
+        let Self { batch, end, linger } = self;
+        let bytes = batch.bytes + batch.bytes_of(record.size(), record.at);
+        if bytes >= *end || batch.is_over(record.at, *linger) {
+            return false;
+        }
+        batch.records += 1;
+        batch.bytes = bytes;
+        true
+    }
+}

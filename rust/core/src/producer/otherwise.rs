@@ -1,0 +1,26 @@
+//! What becomes of a record for which a strategy has nothing to go by: `explicit` without a partition, `field` with a null,
+//! `leader` where none is where it should be.
+
+use super::draws::Draws;
+use super::round_robin::Counter;
+use super::settings::Otherwise;
+use super::topic::Topic;
+use crate::{Error, Result};
+
+/// The record's partition all the same, or the refusal, with the strategy's name and why it has nothing.
+#[inline(never)]
+pub(super) fn otherwise(
+    how: Otherwise,
+    (strategy, why): (&str, &str),
+    counter: &mut Counter,
+    topic: &Topic,
+    draws: &mut Draws,
+) -> Result<i32> {
+    match how {
+        Otherwise::RoundRobin => counter.partition(topic),
+        Otherwise::Random => topic.one(draws.positive()?),
+        Otherwise::Fail => Err(Error::Producer(format!(
+            "the strategy {strategy} has no partition for a record: {why}; set the config otherwise to round-robin or random"
+        ))),
+    }
+}

@@ -1,0 +1,139 @@
+//! Many records at once: [`Producer::place_each`], which places most of them without asking its strategy about each.
+//!
+//! Those are in runs: records one after the other about which nothing is to be decided, for they go into the batch that stands
+//! open, or round robin counts them off. Most records of a column are in one, and what is kept of a strategy is in registers
+//! then.
+
+use super::append::{Appends, append_or_begin};
+use super::open_batches::{Appending, Batches, Stay};
+use super::place::Producer;
+use super::record::Record;
+use super::state::TopicState;
+use super::strategy::Strategy;
+use crate::{Error, Result};
+
+/// Records on their way, and what takes the partitions of those that are placed, in the same order.
+struct Placing<'a, P> {
+    records: &'a [Record],
+    placed: P,
+    /// The first record that is not placed yet.
+    next: usize,
+}
+
+impl<P: FnMut(Option<i32>)> Placing<'_, P> {
+    /// Places a topic's records that neither name a partition nor have a key, up to the first that `partition` has none for.
+    #[inline]
+    fn place_while(&mut self, topic: usize, mut partition: impl FnMut(&Record) -> Option<i32>) {
+        let rest = &self.records[self.next..];
+        let stays = |record: &Record| {
+            if record.topic != topic || record.partition.is_some() || record.keyed.is_some() {
+                return false;
+            }
+            let partition = partition(record);
+            if partition.is_some() {
+                (self.placed)(partition);
+            }
+            partition.is_some()
+        };
+        self.next += rest.iter().map(stays).position(|stays| !stays).unwrap_or(rest.len());
+    }
+}
+
+impl Producer {
+    /// The partitions of one record after the other, as [`Producer::place`] has them; they go to `placed`.
+    ///
+    /// # Errors
+    /// The number of the first record that is refused, and why: those before it have been placed.
+    pub fn place_each(
+        &mut self,
+        records: &[Record],
+        placed: impl FnMut(Option<i32>),
+    ) -> std::result::Result<(), (usize, Error)> {
+        // Taken out once, and not for each record.
+        let mut batches = std::mem::take(&mut self.batches);
+        let mut placing = Placing { records, placed, next: 0 };
+        let outcome = self.place_rest(&mut placing, &mut batches).map_err(|error| (placing.next, error));
+        self.batches = batches;
+        outcome
+    }
+
+    fn place_rest<P>(&mut self, placing: &mut Placing<'_, P>, batches: &mut [Batches]) -> Result<()>
+    where
+        P: FnMut(Option<i32>),
+    {
+        while let Some(record) = placing.records.get(placing.next) {
+            (placing.placed)(self.place_into(record, batches)?);
+            placing.next += 1;
+            // After a key or a partition there is as a rule another, and no run.
+            if record.keyed.is_none() && record.partition.is_none() {
+                self.run(record.topic, placing, batches);
+            }
+        }
+        Ok(())
+    }
+
+    /// Places a topic's next records as [`Producer::place`] does, up to one about which there is something to decide.
+    // Not inlined, so that its loops have all registers to themselves.
+    #[inline(never)]
+    fn run<P>(&mut self, topic: usize, placing: &mut Placing<'_, P>, batches: &mut [Batches])
+    where
+        P: FnMut(Option<i32>),
+    {
+        let (TopicState { topic: metadata, counter, sticky, built_in }, batches) =
+            (&mut self.state.topics[topic], &mut batches[topic]);
+        let settings = &self.settings;
+        match self.strategy {
+            Strategy::Sticky24 | Strategy::UniformSticky24 => {
+                if let Some(partition) = sticky.get()
+                    && let Some(batch) = batches.met(partition)
+                {
+                    let mut stay = Stay::new(batch, i64::MAX, settings);
+                    placing.place_while(topic, |record| stay.takes(record).then_some(partition));
+                    *batch = stay.batch;
+                }
+            }
+            Strategy::Sticky33 | Strategy::Sticky44 => {
+                if let Some((partition, room)) = built_in.room(self.strategy.stickiness(settings))
+                    && let Some(batch) = batches.met(partition)
+                {
+                    let mut stay = Stay::new(batch, room, settings);
+                    placing.place_while(topic, |record| stay.takes(record).then_some(partition));
+                    built_in.take(stay.batch.bytes - batch.bytes);
+                    *batch = stay.batch;
+                }
+            }
+            Strategy::RoundRobin => {
+                if let Some(mut turns) = counter.turns(metadata) {
+                    placing.place_while(topic, |_| Some(turns.next()));
+                }
+            }
+            // A batch is begun where the record was to go at first, for the second question is answered with that. The record
+            // before this run has been, too: nothing is left to be answered.
+            Strategy::RoundRobin392 => {
+                if let Some(mut turns) = counter.turns(metadata) {
+                    placing.place_while(topic, |record| {
+                        let partition = turns.next();
+                        append_or_begin(partition, &mut Appending::new(record, batches, settings));
+                        Some(partition)
+                    });
+                }
+            }
+            // And here one further on.
+            Strategy::RoundRobin28 => {
+                if let Some(mut turns) = counter.turns(metadata) {
+                    placing.place_while(topic, |record| {
+                        let mut batch = Appending::new(record, batches, settings);
+                        let first = turns.next();
+                        if batch.append(first).is_some() {
+                            return Some(first);
+                        }
+                        let second = turns.next();
+                        append_or_begin(second, &mut batch);
+                        Some(second)
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a producer is told of a record, as far as it decides where the record goes.
+
+use super::sizes::Size;
+
+/// What decides where a record goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The place of its topic among the producer's.
+    pub topic: usize,
+    /// The partition that the record itself names.
+    pub partition: Option<i32>,
+    /// The partition that its key has, or its field.
+    pub keyed: Option<i32>,
+    /// How many bytes its key has, -1 for a null key.
+    pub key_size: i32,
+    /// How many bytes its value has, -1 for a null value.
+    pub value_size: i32,
+    /// How many bytes its headers take: [`headers_size`](super::headers_size); 0 for none.
+    pub headers_size: i32,
+    /// When it is sent, in milliseconds.
+    pub at: i64,
+}
+
+impl Record {
+    #[inline]
+    pub(crate) fn size(&self) -> Size {
+        Size::new(self.key_size, self.value_size, self.headers_size)
+    }
+}

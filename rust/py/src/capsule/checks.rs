@@ -1,0 +1,278 @@
+//! What Arrow's C data interface lets a consumer check of a schema and of an array, before anything is imported.
+//!
+//! A refusal is the rest of a sentence that begins with the structure's name, such as "has the length -1".
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+
+use super::pointers::{children_of_array, children_of_schema, has_readable_metadata, number, texts_of};
+
+/// As deep as Arrow's own importers go: a structure that is among its own children has no end.
+const DEEPEST: usize = 64;
+/// No buffer is larger: so many bytes no address space has.
+const LARGEST: i64 = 1 << 48;
+
+type Checked<T = ()> = Result<T, String>;
+
+/// What a format asks of an array.
+struct Shape {
+    /// Whether the first buffer is the validity bitmap.
+    validity: bool,
+    layout: Layout,
+    children: Children,
+}
+
+/// The other buffers.
+enum Layout {
+    None,
+    /// One, of so many bits a row.
+    Rows(i64),
+    /// Two of these.
+    TwoRows(i64, i64),
+    /// Offsets of so many bytes, one more than there are rows, into a child.
+    Offsets(usize),
+    /// The same, and the data that they point into.
+    Bytes(usize),
+    /// Views of 16 bytes, any number of buffers with data, and their lengths.
+    Views,
+}
+
+enum Children {
+    None,
+    One,
+    Two,
+    /// One, with so many rows for each row.
+    Lists(i64),
+    /// Any number, each with a row for each row.
+    Columns,
+    Any,
+}
+
+/// Checks a schema with all that is below it.
+pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> Checked {
+    schema_below(schema, 0)
+}
+
+/// Checks an array with all that is below it, under a schema that was checked.
+pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Checked {
+    if array.is_released() {
+        return Err("is released: it was read before, and can be read once".to_owned());
+    }
+    let (length, offset) = (array.length, array.offset);
+    if length < 0 {
+        return Err(format!("has the length {length}"));
+    }
+    if offset < 0 {
+        return Err(format!("has the offset {offset}"));
+    }
+    let rows = offset.checked_add(length).ok_or_else(|| {
+        format!("has the offset {offset} and the length {length}, more rows than Arrow has")
+    })?;
+    let shape = shape_of(schema)?;
+    check_buffers(array, &shape, rows)?;
+    check_children(array, schema, &shape, rows)?;
+    match (array.dictionary(), schema.dictionary()) {
+        (None, None) => Ok(()),
+        (Some(array), Some(schema)) => {
+            check_array(array, schema).map_err(|wrong| format!("has a dictionary that {wrong}"))
+        }
+        (None, Some(_)) => Err("lacks the dictionary that its schema has".to_owned()),
+        (Some(_), None) => Err("has a dictionary that its schema lacks".to_owned()),
+    }
+}
+
+fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {
+    if depth > DEEPEST {
+        return Err(format!("is nested more than {DEEPEST} times"));
+    }
+    if schema.release.is_none() {
+        return Err("is released".to_owned());
+    }
+    let shape = shape_of(schema)?;
+    if !has_readable_metadata(schema) {
+        return Err("has metadata of a wrong length".to_owned());
+    }
+    if schema.n_children < 0 {
+        return Err(format!("has {} children", schema.n_children));
+    }
+    let children = children_of_schema(schema).ok_or("has a child that is a null pointer")?;
+    let fits = match shape.children {
+        Children::None => children.is_empty(),
+        Children::One | Children::Lists(_) => children.len() == 1,
+        Children::Two => children.len() == 2,
+        Children::Columns | Children::Any => true,
+    };
+    if !fits {
+        return Err(format!("has {} children, which its format does not have", children.len()));
+    }
+    for (place, child) in children.into_iter().enumerate() {
+        schema_below(child, depth + 1).map_err(|wrong| format!("has a child {place} that {wrong}"))?;
+    }
+    let Some(values) = schema.dictionary() else { return Ok(()) };
+    if !is_index(schema) {
+        return Err("has a dictionary, whose indices are no whole numbers".to_owned());
+    }
+    schema_below(values, depth + 1).map_err(|wrong| format!("has a dictionary that {wrong}"))
+}
+
+/// Whether a dictionary can have indices of this format.
+fn is_index(schema: &FFI_ArrowSchema) -> bool {
+    matches!(texts_of(schema), Ok([Some("c" | "C" | "s" | "S" | "i" | "I" | "l" | "L"), _]))
+}
+
+fn shape_of(schema: &FFI_ArrowSchema) -> Checked<Shape> {
+    let [format, _] = texts_of(schema).map_err(|_| "has a format or a name that is not UTF-8")?;
+    let format = format.ok_or("has no format")?;
+    shape(format).ok_or_else(|| format!("has the format {format:?}, which is not known"))
+}
+
+/// The table of the interface's formats.
+fn shape(format: &str) -> Option<Shape> {
+    use Children as C;
+    use Layout as L;
+    let with = |validity, layout, children| Some(Shape { validity, layout, children });
+    let flat = |layout| with(true, layout, C::None);
+    match format {
+        "n" => with(false, L::None, C::None),
+        "b" => flat(L::Rows(1)),
+        "c" | "C" => flat(L::Rows(8)),
+        "s" | "S" | "e" => flat(L::Rows(16)),
+        "i" | "I" | "f" | "tdD" | "tts" | "ttm" | "tiM" => flat(L::Rows(32)),
+        "l" | "L" | "g" | "tdm" | "ttu" | "ttn" | "tDs" | "tDm" | "tDu" | "tDn" | "tiD" => flat(L::Rows(64)),
+        "tin" => flat(L::Rows(128)),
+        "u" | "z" => flat(L::Bytes(4)),
+        "U" | "Z" => flat(L::Bytes(8)),
+        "vu" | "vz" => flat(L::Views),
+        "+l" | "+m" => with(true, L::Offsets(4), C::One),
+        "+L" => with(true, L::Offsets(8), C::One),
+        "+vl" => with(true, L::TwoRows(32, 32), C::One),
+        "+vL" => with(true, L::TwoRows(64, 64), C::One),
+        "+s" => with(true, L::None, C::Columns),
+        "+r" => with(false, L::None, C::Two),
+        _ => match format.split_once(':')? {
+            ("w", bytes) => flat(L::Rows(i64::from(bytes.parse::<u32>().ok()?) * 8)),
+            ("d", digits) => flat(L::Rows(match digits.split(',').nth(2) {
+                Some(bits) => bits.parse::<u16>().ok()?.into(),
+                None => 128,
+            })),
+            ("tss" | "tsm" | "tsu" | "tsn", _) => flat(L::Rows(64)),
+            ("+w", rows) => with(true, L::None, C::Lists(rows.parse::<u32>().ok()?.into())),
+            ("+us", _) => with(false, L::Rows(8), C::Columns),
+            ("+ud", _) => with(false, L::TwoRows(8, 32), C::Any),
+            _ => None,
+        },
+    }
+}
+
+/// Checks the buffers of an array with so many rows from its buffers' start on.
+fn check_buffers(array: &FFI_ArrowArray, shape: &Shape, rows: i64) -> Checked {
+    let first = usize::from(shape.validity);
+    let wanted = match shape.layout {
+        Layout::None => first,
+        Layout::Rows(_) | Layout::Offsets(_) => first + 1,
+        Layout::TwoRows(..) | Layout::Bytes(_) => first + 2,
+        // With at least the lengths.
+        Layout::Views => usize::try_from(array.n_buffers).unwrap_or(0).max(first + 2),
+    };
+    if usize::try_from(array.n_buffers) != Ok(wanted) {
+        return Err(format!("has {} buffers where its format has {wanted}", array.n_buffers));
+    }
+    if wanted > 0 && array.buffers.is_null() {
+        return Err("has a null pointer for its buffers".to_owned());
+    }
+    if shape.validity {
+        check_nulls(array)?;
+    }
+    let check = |buffer: usize, bits: i64| check_room(array, buffer, rows, bits);
+    match shape.layout {
+        Layout::None => Ok(()),
+        Layout::Rows(bits) => check(first, bits),
+        Layout::TwoRows(one, other) => check(first, one).and_then(|()| check(first + 1, other)),
+        Layout::Offsets(bytes) => check(first, bits_of(bytes)),
+        Layout::Bytes(bytes) => {
+            check(first, bits_of(bytes))?;
+            // Of an array without rows Arrow looks at no offset, and nor do we.
+            if array.length == 0 {
+                return Ok(());
+            }
+            check_data(array, first + 1, number(array, first, bytes, place(rows)))
+        }
+        Layout::Views => {
+            check(first, 128)?;
+            let lengths = wanted - 1;
+            if lengths == first + 1 {
+                return Ok(());
+            }
+            let start = array.buffer(lengths);
+            if start.is_null() || !start.addr().is_multiple_of(align_of::<i64>()) {
+                return Err("has no lengths of its views' buffers".to_owned());
+            }
+            (first + 1..lengths)
+                .enumerate()
+                .try_for_each(|(at, buffer)| check_data(array, buffer, number(array, lengths, 8, at)))
+        }
+    }
+}
+
+/// Checks the number of nulls, which may be -1 where nobody has counted them.
+fn check_nulls(array: &FFI_ArrowArray) -> Checked {
+    let nulls = array.null_count;
+    if !(-1..=array.length).contains(&nulls) {
+        return Err(format!("has {nulls} nulls in {} rows", array.length));
+    }
+    if nulls > 0 && array.buffer(0).is_null() {
+        return Err(format!("has {nulls} nulls and no validity bitmap"));
+    }
+    Ok(())
+}
+
+/// Checks a buffer with so many bits for each row.
+fn check_room(array: &FFI_ArrowArray, buffer: usize, rows: i64, bits: i64) -> Checked {
+    match rows.checked_mul(bits) {
+        Some(size) if size / 8 <= LARGEST => {}
+        _ => return Err(format!("has {rows} rows, more than any memory has")),
+    }
+    if rows > 0 && bits > 0 && array.buffer(buffer).is_null() {
+        return Err(format!("has a null pointer for buffer {buffer} of its {rows} rows"));
+    }
+    Ok(())
+}
+
+/// Checks a buffer with so many bytes.
+fn check_data(array: &FFI_ArrowArray, buffer: usize, bytes: i64) -> Checked {
+    if !(0..=LARGEST).contains(&bytes) {
+        return Err(format!("has {bytes} bytes in buffer {buffer}"));
+    }
+    if bytes > 0 && array.buffer(buffer).is_null() {
+        return Err(format!("has a null pointer for buffer {buffer} of {bytes} bytes"));
+    }
+    Ok(())
+}
+
+fn check_children(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema, shape: &Shape, rows: i64) -> Checked {
+    if array.n_children != schema.n_children {
+        return Err(format!("has {} children where its schema has {}", array.n_children, schema.n_children));
+    }
+    let null = "has a child that is a null pointer";
+    let (arrays, schemas) = children_of_array(array).zip(children_of_schema(schema)).ok_or(null)?;
+    let wanted = match shape.children {
+        Children::Columns => rows,
+        Children::Lists(each) => rows.checked_mul(each).ok_or("has more rows than Arrow has")?,
+        _ => 0,
+    };
+    for (place, (child, schema)) in arrays.into_iter().zip(schemas).enumerate() {
+        check_array(child, schema).map_err(|wrong| format!("has a child {place} that {wrong}"))?;
+        if child.length < wanted {
+            return Err(format!("has a child {place} of {} rows where {wanted} are needed", child.length));
+        }
+    }
+    Ok(())
+}
+
+fn bits_of(bytes: usize) -> i64 {
+    if bytes == 4 { 32 } else { 64 }
+}
+
+/// A number of rows, which is not negative, as a place.
+fn place(rows: i64) -> usize {
+    usize::try_from(rows).unwrap_or(0)
+}

@@ -1,0 +1,127 @@
+//! What the capsules of Arrow's `PyCapsule` interface point at, and Arrow's import of it.
+//!
+//! The C data interface is pointers, and a producer's word for what is behind them. `checks` checks what can be
+//! checked before Arrow follows them. The rest stays the producer's word: that a pointer leads to what it says, with as
+//! many bytes, until the structure is released, and that no other copy of the structure is released as well.
+//!
+//! This folder has the binding's only unsafe code: here, and in `pointers`.
+
+#![expect(unsafe_code, reason = "the C data interface is read through its producer's pointers")]
+
+mod checks;
+mod pointers;
+
+use std::ffi::CStr;
+use std::mem;
+use std::ptr::NonNull;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, make_array};
+use arrow_schema::{ArrowError, DataType, Field};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use checks::{check_array, check_schema};
+
+/// One array and its type, moved out of its capsule as the interface wants it: what was taken is released for others.
+pub(crate) fn import_array(
+    schema: &Bound<'_, PyCapsule>,
+    array: &Bound<'_, PyCapsule>,
+) -> PyResult<(ArrayRef, Field)> {
+    let schema = pointed::<FFI_ArrowSchema>(schema, c"arrow_schema")?;
+    let array = pointed::<FFI_ArrowArray>(array, c"arrow_array")?;
+    // SAFETY: capsules of these names hold these structures, and no Python runs below that could change them.
+    let (schema, given) = unsafe { (schema.as_ref(), array.as_ref()) };
+    let field = field_of(schema)?;
+    check_array(given, schema).map_err(|wrong| refused(&format!("its array {wrong}")))?;
+    // SAFETY: as above, and `given` is not used again.
+    let moved = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
+    Ok((imported(moved, field.data_type())?, field))
+}
+
+/// The arrays of a stream and their type.
+pub(crate) fn import_stream(stream: &Bound<'_, PyCapsule>) -> PyResult<(Vec<ArrayRef>, Field)> {
+    let stream = pointed::<FFI_ArrowArrayStream>(stream, c"arrow_array_stream")?;
+    // SAFETY: a capsule of this name holds this structure. Moved out, it is released at the end of this function.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_ptr()) };
+    if stream.release.is_none() {
+        return Err(refused("its stream is released: a stream can be read once"));
+    }
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+        return Err(refused("its stream lacks a callback, get_schema or get_next"));
+    };
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: the stream is not released, and both structures live until the call is over.
+    let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
+    if code != 0 {
+        return Err(failed(&mut stream, "schema", code));
+    }
+    let field = field_of(&schema)?;
+    // None is imported before the last is there: as long as all live, two with one owner are one array, given twice.
+    let mut arrays: Vec<FFI_ArrowArray> = Vec::new();
+    loop {
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: as for the schema.
+        let code = unsafe { get_next(&raw mut stream, &raw mut array) };
+        if code != 0 {
+            return Err(failed(&mut stream, "next array", code));
+        }
+        if array.is_released() {
+            break;
+        }
+        if arrays.iter().any(|earlier| is_copy(earlier, &array)) {
+            // To be released by its first copy alone.
+            mem::forget(array);
+            return Err(refused("its stream gave the same array twice"));
+        }
+        check_array(&array, &schema).map_err(|wrong| refused(&format!("an array of its stream {wrong}")))?;
+        arrays.push(array);
+    }
+    let imported: PyResult<_> = arrays.into_iter().map(|array| imported(array, field.data_type())).collect();
+    Ok((imported?, field))
+}
+
+/// What a capsule of a name points at.
+fn pointed<S>(capsule: &Bound<'_, PyCapsule>, name: &CStr) -> PyResult<NonNull<S>> {
+    let pointer: NonNull<S> = capsule
+        .pointer_checked(Some(name))
+        .map_err(|_| refused(&format!("it gives no capsule with the name {}", name.to_string_lossy())))?
+        .cast();
+    if pointer.is_aligned() { Ok(pointer) } else { Err(refused("its capsule's pointer is not aligned")) }
+}
+
+fn field_of(schema: &FFI_ArrowSchema) -> PyResult<Field> {
+    check_schema(schema).map_err(|wrong| refused(&format!("its schema {wrong}")))?;
+    Field::try_from(schema).map_err(|error| unsupported(&error))
+}
+
+fn imported(array: FFI_ArrowArray, data_type: &DataType) -> PyResult<ArrayRef> {
+    // SAFETY: the array is this function's own, is not released, and has what its type wants, as far as can be seen.
+    let data = unsafe { from_ffi_and_data_type(array, data_type.clone()) };
+    Ok(make_array(data.map_err(|error| unsupported(&error))?))
+}
+
+/// Whether two live arrays have the same owner's data: copies of one structure, each of which would release it.
+fn is_copy(one: &FFI_ArrowArray, other: &FFI_ArrowArray) -> bool {
+    !one.private_data.is_null() && one.private_data == other.private_data && one.buffers == other.buffers
+}
+
+/// What a stream says of its own failure.
+fn failed(stream: &mut FFI_ArrowArrayStream, what: &str, code: i32) -> PyErr {
+    // SAFETY: the stream is not released; what is given is null, or a text until the stream is asked again.
+    let said = stream.get_last_error.map(|said| unsafe { said(stream) }).filter(|said| !said.is_null());
+    // SAFETY: as above.
+    let said = said.map(|said| unsafe { CStr::from_ptr(said) }.to_string_lossy().into_owned());
+    let said = said.map_or_else(String::new, |said| format!(": {said}"));
+    refused(&format!("its stream gives no {what} (error {code}){said}"))
+}
+
+fn refused(sentence: &str) -> PyErr {
+    PyTypeError::new_err(sentence.to_owned())
+}
+
+fn unsupported(error: &ArrowError) -> PyErr {
+    refused(&error.to_string())
+}

@@ -1,0 +1,74 @@
+//! Kafka's placers: brokers in, the replicas of each partition out.
+
+use partwright_core::placement::{Draws, admin_utils as zookeeper, striped as kraft};
+use partwright_core::{Error, columnar};
+use pyo3::prelude::*;
+
+use crate::arrow::to_pyarrow;
+use crate::error::{BoundaryError, detached};
+
+/// A placement and its draws, or the place and the bound of a recorded draw that is missing or not below it.
+#[derive(IntoPyObject)]
+pub(crate) enum Striped {
+    Placed((Py<PyAny>, Vec<i32>)),
+    Odd((usize, usize)),
+}
+
+/// The replicas under `AdminUtils`, of brokers without racks or all with one; ids are ascending.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+pub(crate) fn admin_utils(
+    py: Python<'_>,
+    ids: Vec<i32>,
+    racks: Option<Vec<String>>,
+    partitions: usize,
+    replicas: usize,
+    start: (usize, usize, usize),
+) -> Result<Py<PyAny>, BoundaryError> {
+    let (index, shift, partition) = start;
+    let start = zookeeper::Start { index, shift, partition };
+    let rows = detached(py, || {
+        let rows = match &racks {
+            Some(racks) => zookeeper::rack_aware(&paired(&ids, racks), partitions, replicas, start),
+            None => zookeeper::rack_unaware(&ids, partitions, replicas, start),
+        };
+        columnar::replicas(rows?, replicas)
+    })?;
+    to_pyarrow(py, rows)
+}
+
+/// Ids, one of each rack in turn.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+pub(crate) fn rack_alternated(ids: Vec<i32>, racks: Vec<String>) -> Vec<i32> {
+    zookeeper::rack_alternated(&paired(&ids, &racks))
+}
+
+/// The replicas under `StripedReplicaPlacer`, of brokers as their ids, racks and whether they are fenced.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+pub(crate) fn striped(
+    py: Python<'_>,
+    brokers: Vec<(i32, Option<String>, bool)>,
+    partitions: usize,
+    replicas: usize,
+    seed: i64,
+    draws: Option<Vec<i32>>,
+) -> Result<Striped, BoundaryError> {
+    let mut draws = draws.map_or_else(|| Draws::seeded(seed), Draws::recorded);
+    let brokers: Vec<_> = brokers
+        .iter()
+        .map(|(id, rack, fenced)| kraft::Broker { id: *id, rack: rack.as_deref(), fenced: *fenced })
+        .collect();
+    let rows = detached(py, || {
+        columnar::replicas(kraft::striped(&brokers, partitions, replicas, &mut draws)?, replicas)
+    });
+    match rows {
+        Err(BoundaryError::Core(Error::Draw { place, bound })) => Ok(Striped::Odd((place, bound))),
+        rows => Ok(Striped::Placed((to_pyarrow(py, rows?)?, draws.into_taken()))),
+    }
+}
+
+fn paired<'a>(ids: &[i32], racks: &'a [String]) -> Vec<(i32, &'a str)> {
+    ids.iter().copied().zip(racks.iter().map(String::as_str)).collect()
+}

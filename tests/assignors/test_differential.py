@@ -1,0 +1,68 @@
+"""Random groups over several rounds, each assigned by Kafka's own assignors and by us, list for list.
+
+The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_CASES asks for more groups an assignor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import partwright as pw
+from partwright.assignors.names import assignors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import ModuleType
+
+pytestmark = [pytest.mark.slow, pytest.mark.reference]
+
+CASES = 2000
+ROUNDS = 5
+TRIES = 3
+
+
+def answer(group: dict[str, Any]) -> dict[str, Any]:
+    try:
+        found = pw.assign(
+            group["topics"],
+            group["members"],
+            group["assignor"],
+            racks=group.get("racks"),
+            topic_ids=group.get("topic_ids"),
+        )
+    except pw.PartwrightError as error:
+        return {"error": str(error).rsplit(" ", 1)[-1].rstrip(")")}
+    lists = {member: [list(pair) for pair in pairs] for member, pairs in found.to_dict().items()}
+    return {"assignment": lists} | ({} if found.topic_ids is None else {"topic_ids": found.topic_ids})
+
+
+@pytest.mark.parametrize("assignor", assignors())
+def test_random_groups_are_assigned_as_kafka_does(
+    assignor: str,
+    reference: Callable[[str], ModuleType],
+    tmp_path: Path,
+    seed: int,
+    cases: Callable[[int], int],
+) -> None:
+    asking = reference("assignors")
+    command = asking.build(assignor, tmp_path)
+    stories = -(-cases(CASES) // ROUNDS)
+    # Where Kafka's own assignor goes on for ever there is nothing to compare with: others are asked about.
+    for number in range(TRIES):
+        try:
+            return _compare(asking, command, seed + number, stories, assignor)
+        except reference("builds").NoAnswerError as endless:
+            print(endless)  # noqa: T201 - the same
+    pytest.fail(f"{TRIES} times there was no answer")
+
+
+def _compare(asking: ModuleType, command: list[str], seed: int, stories: int, assignor: str) -> None:
+    asked = 0
+    for group, said in asking.rounds(command, seed, stories, [assignor]):
+        assert answer(group) == said, group
+        asked += 1
+    # A story ends early where Kafka's assignor throws, or its answer hangs on where objects lie in memory.
+    assert asked > stories * ROUNDS * 3 // 4

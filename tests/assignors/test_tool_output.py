@@ -1,0 +1,161 @@
+"""Groups from what `kafka-consumer-groups.sh` of Kafka 3.9.2, 4.1.1 and 4.3.1 printed of members on a real broker.
+
+`consumer_groups/` has its text as it stands: `classic` has a static member and a client id with a blank, `modern` is
+of the protocol of KIP-848, and most of `idle` read nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import partwright as pw
+from partwright.assignors.tool_output import read_members, read_topics
+
+TEXTS = Path(__file__).parent / "consumer_groups"
+TOPICS = {"orders": 5, "users": 3, "a.b-c_d": 2}
+HEADER = "GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS ASSIGNMENT\n"
+
+
+def text(name: str) -> str:
+    return (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", ["4.1.1", "4.3.1"])
+def test_members_own_what_the_tool_says_they_read(version: str) -> None:
+    everything = [*TOPICS]
+    classic = read_members(text(f"classic-{version}"), TOPICS)
+    assert classic["topics"] == TOPICS
+    assert classic["members"] == [
+        {
+            "id": "static-2-0688108d-f08b-4911-9837-84e60411f269",
+            "topics": everything,
+            "owned": {"orders": [4], "users": [2]},
+            "generation": 1,
+            "instance_id": "static-2",
+        },
+        {
+            "id": "app 1-a10fd822-b20f-4cec-b0ea-b7159cc1fc53",
+            "topics": everything,
+            "owned": {"orders": [0, 1], "users": [0]},
+            "generation": 1,
+        },
+        {
+            "id": "app-842a609f-e788-4b47-a0ed-3b276055ee41",
+            "topics": everything,
+            "owned": {"a.b-c_d": [0, 1], "orders": [2, 3], "users": [1]},
+            "generation": 1,
+        },
+    ]
+    modern = read_members(text(f"modern-{version}"), {"orders": 5, "users": 3})["members"]
+    assert [each["owned"] for each in modern] == [
+        {"orders": [1, 2, 3, 4]},
+        {"orders": [0], "users": [0, 1, 2]},
+    ]
+    idle = read_members(text(f"idle-{version}"), {"a.b-c_d": 2})["members"]
+    assert [each["owned"] for each in idle] == [{}, {}, {"a.b-c_d": [0]}, {}, {}, {}, {"a.b-c_d": [1]}]
+
+
+def test_a_group_that_is_balanced_stays_as_it_is() -> None:
+    group = read_members(text("modern-4.3.1"), {"orders": 5, "users": 3})
+    found = pw.assign(group["topics"], group["members"], "sticky").to_dict()
+    assert [sorted(pairs) for pairs in found.values()] == [
+        sorted((topic, at) for topic, those in member["owned"].items() for at in those)
+        for member in group["members"]
+    ]
+
+
+@pytest.mark.parametrize("name", ["classic", "modern", "idle"])
+def test_a_tool_that_names_no_topics_is_refused(name: str) -> None:
+    with pytest.raises(pw.PartwrightError, match=r"names no topics, which the tool of Kafka 3\.8 and 3\.9"):
+        read_members(text(f"{name}-3.9.2"), TOPICS)
+
+
+def test_old_tools_put_partitions_into_parentheses() -> None:
+    """As `ConsumerGroupCommand.scala` has it."""
+    line = "g     c-1         /h   c         3           users(2), orders(0,1)\n"
+    (member,) = read_members(HEADER + line, TOPICS)["members"]
+    assert member["owned"] == {"users": [2], "orders": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ("", "this is no text of kafka-consumer-groups.sh --describe --group G --members --verbose: it has"),
+        ("Error: Consumer group 'g' does not exist.\n", "this is no text of kafka-consumer-groups.sh"),
+        (HEADER, "the group has no members: there is nobody to assign anything to"),
+        ("GROUP TOPIC PARTITION\ng t 0", "line 1: there is no column CONSUMER-ID: ask kafka-consumer-groups.sh with"),
+        ("\nGROUP CONSUMER-ID HOST\n", "line 2: there is no column ASSIGNMENT: ask kafka-consumer-groups.sh with"),
+        (HEADER + "g     c-1         /h   c         1           t:0", "line 2: 'c-1' reads 't': say how many"),
+        (HEADER + "g     c-1         /h   c         1           orders", "line 2: 'orders' is no assignment, such as"),
+        (HEADER + "group-1 c-1 /h c 1 orders:0", "line 2: the columns are not below their names: take the text as the"),
+        (
+            HEADER + "g     c           /h   c         0           -\nh     c           /h   c         0           -\n",
+            "the text has members of several groups, g, h: describe one",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_of_the_tool_is_refused(told: str, sentence: str) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        read_members(told, TOPICS)
+    assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "given", ["", "orders", "orders=", "=5", "orders=five", "orders=-1", "a=1,,b=2", "a=²"]
+)
+def test_topics_are_named_with_their_numbers(given: str) -> None:
+    assert read_topics("orders=5, a=b=3") == {"orders": 5, "a=b": 3}
+    with pytest.raises(pw.PartwrightError, match="topics are named as orders=12,users=7, not"):
+        read_topics(given)
+    with pytest.raises(pw.PartwrightError, match="topics has 'a' twice: each topic once"):
+        read_topics("a=1,a=1")
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "partwright", "assign", *words], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_takes_the_tools_text() -> None:
+    file = str(TEXTS / "classic-4.3.1.txt")
+    topics = ["--topics", "orders=5,users=3,a.b-c_d=2"]
+    code, out, said = run(file, *topics, "--assignor", "sticky")
+    group = read_members(text("classic-4.3.1"), TOPICS)
+    lists = pw.assign(TOPICS, group["members"], "sticky").to_dict()
+    assert (code, json.loads(out), said) == (0, {"assignment": json.loads(json.dumps(lists))}, "")
+    code, out, said = run(file, "--topics", "orders=5", "--assignor", "sticky")
+    assert (code, out) == (2, "")
+    assert said.startswith(f"partwright: {file}, line 3: 'static-2-0688108d")
+    code, out, said = run(file, *topics, "--compare", "--json")
+    assert [(each["assignor"], each["moved"]) for each in json.loads(out)][2:] == [
+        ("sticky", 1),
+        ("cooperative-sticky", 1),
+        ("server-uniform", 1),
+        ("server-range", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("f", "--topics", "t=1", "--jsonl"), "--jsonl is for groups in JSON: a live Kafka or a tool's text has one"),
+        (("f", "--topics", "t=1", "--group", "g"), "--topics is for the text of kafka-consumer-groups.sh, and --group"),
+        (("f", "--group", "g"), "--group names a group of a live Kafka, kafka://host:port, and 'f' is a file"),
+        (("kafka://h:1",), "'kafka://h:1' has many groups: name one with --group"),
+        (("kafka://h:1", "--topics", "t=1"), "'kafka://h:1' knows how many partitions its topics have: leave out"),
+        (("kafka://h:1/t", "--group", "g"), "'kafka://h:1/t' names a topic, and a group reads several: write"),
+        (("kafka:h:1", "--group", "g"), "'kafka:h:1' is no address of a topic: write kafka://host:port/topic"),
+        (("nowhere", "--topics", "t=1"), "'nowhere' cannot be read: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_together_are_refused(words: tuple[str, ...], sentence: str) -> None:
+    code, out, said = run(*words, "--assignor", "range")
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert said.startswith(f"partwright: {sentence}")

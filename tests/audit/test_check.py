@@ -1,0 +1,281 @@
+"""What a check counts: where records are, where the client puts them, and how many keys there are."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import partwright as pw
+from partwright.audit import key_sums
+from partwright.audit.check import Check, Placer, whole_numbers
+from partwright.audit.key_sums import Observed
+
+A, B = 4, 8  # where java puts a and b, of 12
+
+
+def check(keys: list[Any], partitions: Any = None, **settings: Any) -> Check:
+    found = Check(12, **settings)
+    found.add(pa.array(keys, pa.string()), partitions if partitions is None else pa.array(partitions))
+    return found
+
+
+def test_records_where_they_belong() -> None:
+    found = check(["a", "b", "a"], [A, B, A])
+    assert found.ok
+    assert (found.rows, found.misplaced, found.undetermined, found.used) == (3, 0, 0, 2)
+    assert found.largest_share == pytest.approx(2 / 3)
+    summary = found.to_dict()
+    assert summary["partitions"][A] == {"partition": A, "rows": 2, "keys": 1}
+    assert [part["partition"] for part in summary["partitions"]] == list(range(12))
+    assert summary["heavy_keys"] == [
+        {"key": "a", "rows": 2, "partition": A},
+        {"key": "b", "rows": 1, "partition": B},
+    ]
+    assert summary["note"] is None
+
+
+@pytest.mark.parametrize("partition", [None, -1, 12, 2**40, A + 1])
+def test_a_record_elsewhere_is_misplaced(partition: int | None) -> None:
+    found = check(["b", "a"], [B, partition])
+    assert not found.ok
+    assert (found.misplaced, found.undetermined) == (1, 0)
+    (example,) = found.examples
+    assert (example.row, example.key, example.expected) == (1, "a", A)
+    assert example.partition == partition
+
+
+@pytest.mark.parametrize(
+    ("partition", "right"), [(None, True), (0, True), (11, True), (12, False), (-1, False)]
+)
+def test_a_key_without_a_partition_of_its_own_may_be_anywhere(partition: int | None, right: bool) -> None:
+    found = check([None, "a"], [partition, A])
+    assert found.ok is right
+    assert (found.misplaced, found.undetermined) == ((0, 1) if right else (1, 0))
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()],
+)
+def test_partitions_may_be_of_any_type_of_whole_numbers(type_: pa.DataType) -> None:
+    found = Check(12)
+    found.add(pa.array(["a", "b", None]), pa.array([A, B, None], type_))
+    found.add(pa.array(["a"]), pa.array([A], type_).dictionary_encode())
+    assert (found.ok, found.rows, found.used) == (True, 4, 2)
+
+
+def test_a_number_too_large_for_64_bits_is_misplaced() -> None:
+    found = Check(12)
+    found.add(pa.array(["a"]), pa.array([2**64 - 8], pa.uint64()))
+    assert (found.misplaced, found.examples[0].partition) == (1, 18446744073709551608)
+
+
+@pytest.mark.parametrize("type_", [pa.string(), pa.large_string(), pa.string_view()])
+def test_partitions_may_be_text(type_: pa.DataType) -> None:
+    found = Check(12, show=20)
+    texts = ["4", "04", "4.0", "+4", " 4", "", "four", "99999999999999999999", "-1", None]
+    found.add(pa.array(["a"] * len(texts)), pa.array(texts, type_))
+    assert found.misplaced == len(texts) - 2
+    assert [example.partition for example in found.examples] == [*texts[2:-2], -1, None]
+
+
+@pytest.mark.parametrize("values", [[4.0], [True], [b"4"]])
+def test_partitions_of_other_types_are_refused(values: list[Any]) -> None:
+    with pytest.raises(pw.KeyTypeError, match="are no whole numbers: name another column with --partition"):
+        whole_numbers(pa.array(values))
+
+
+def test_rows_are_those_of_all_batches() -> None:
+    found = Check(12, show=2)
+    for _ in range(3):
+        found.add(pa.array(["a", "b"]), pa.array([A, 0]))
+    assert [str(example) for example in found.examples] == [
+        "row 1: key b is in partition 0, java puts it into 8",
+        "row 3: key b is in partition 0, java puts it into 8",
+    ]
+    assert found.misplaced == 3
+
+
+def test_offsets_name_a_topics_records() -> None:
+    found = Check(12)
+    found.add(pa.array([b"a", b"\xff"]), pa.array([A, 0]), pa.array([100, 7]))
+    assert [str(example) for example in found.examples] == [
+        f"partition 0, offset 7: key 0xff is in partition 0, java puts it into {pw.partition_for_key(bytes([255]), 12)}"
+    ]
+    with pytest.raises(pw.PartwrightError, match=r"^partition 3, offset 9: "):
+        Check(12, key_type="confluent:strip-id").add(pa.array([b"x"]), pa.array([3]), pa.array([9]))
+
+
+def test_without_partitions_it_is_where_the_client_puts_them() -> None:
+    found = check(["a", None, "b"])
+    assert (found.ok, found.misplaced, found.undetermined, found.used) == (True, 0, 1, 2)
+    assert found.largest_share == 0.5
+
+
+def test_nothing_is_sound() -> None:
+    found = Check(3)
+    assert (found.ok, found.largest_share, found.used) == (True, 0.0, 0)
+    assert found.to_dict()["heavy_keys"] == []
+    assert [part["keys"] for part in found.to_dict()["partitions"]] == [0, 0, 0]
+
+
+def test_of_very_many_partitions_those_with_rows_are_listed() -> None:
+    found = Check(2**31 - 1)
+    found.add(pa.array(["a"]))
+    assert len(found.to_dict()["partitions"]) == 1
+
+
+def test_keys_are_told_apart_by_their_bytes_and_shown_as_their_values() -> None:
+    found = Check(12, key_type="java:int")
+    found.add(pa.array([42, 42, -1], pa.int64()))
+    assert [each["key"] for each in found.to_dict()["heavy_keys"]] == ["42", "-1"]
+
+
+def test_an_unknown_client_is_refused_before_a_key_is_seen() -> None:
+    with pytest.raises(pw.PartwrightError, match="there is no client"):
+        Check(12, "jav")
+    with pytest.raises(pw.PartwrightError, match="the number of partitions must be"):
+        Placer(0)
+
+
+def test_a_profile_that_hashes_null_keys_determines_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(keys: pa.Array | None, *_: object) -> pa.Array | None:
+        found = None if keys is None else [7 if key is None else None for key in keys.to_pylist()]
+        return None if found is None else pa.array(found, pa.int32())
+
+    monkeypatch.setattr("partwright.audit.check.partition_for_key", other)
+    found = check([None, None, ""], [7, 6, 3])
+    assert (found.misplaced, found.undetermined) == (1, 1)
+    assert str(found.examples[0]) == "row 1: key null is in partition 6, java puts it into 7"
+
+
+# The counter.
+
+PAIRS = st.lists(
+    st.tuples(st.none() | st.sampled_from([b"", b"a", b"b", b"c"]), st.none() | st.integers(0, 2))
+)
+
+
+@settings(deadline=None)
+@given(st.lists(PAIRS, max_size=4), st.sampled_from([0, 1 << 20]))
+def test_the_counter_counts(batches: list[list[tuple[bytes | None, int | None]]], pending: int) -> None:
+    counter = Observed()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(key_sums, "_PENDING", pending)
+        for batch in batches:
+            counter.add(
+                pa.array([k for k, _ in batch], pa.binary()), pa.array([p for _, p in batch], pa.int64())
+            )
+    pairs = Counter((key, partition) for batch in batches for key, partition in batch if key is not None)
+    assert counter.keys_in() == Counter(partition for _, partition in pairs if partition is not None)
+    keys: Counter[bytes] = Counter()
+    for (key, _), rows in pairs.items():
+        keys[key] += rows
+    wanted = sorted(keys.items(), key=lambda item: (-item[1], item[0]))[:2]
+    heaviest = counter.heaviest(2)
+    assert [(each.key, each.rows) for each in heaviest] == wanted
+    for key, rows, at_most, partition in heaviest:
+        assert rows == at_most
+        places = {place: rows for (one, place), rows in pairs.items() if one == key and place is not None}
+        assert (places[partition] if partition is not None else None) == max(places.values(), default=None)
+
+
+def test_a_key_is_cut_where_people_read_it() -> None:
+    found = check(["x" * 5000], [0])
+    assert len(str(found.examples[0])) < 250
+    assert "x... (5,000 characters) is in partition 0" in str(found.examples[0])
+    assert found.to_dict()["examples"][0]["key"] == "x" * 5000
+
+
+def test_a_check_says_that_keys_are_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partwright.audit.check.Observed", lambda: Observed(most=1000))
+    keys = [f"key {row}" for row in range(10_000)] + ["a"] * 5000
+    found, exact = check(keys), Check(12)
+    monkeypatch.undo()
+    exact = check(keys)
+    summary, known = found.to_dict(), exact.to_dict()
+    assert (summary["keys_estimated"], known["keys_estimated"], known["note"]) == (True, False, None)
+    assert summary["note"] == (
+        "there are too many keys to count each: their numbers are estimated from one in 16, and a heavy key has as "
+        "many rows at least"
+    )
+    (heavy, *_), (wanted, *_) = summary["heavy_keys"], known["heavy_keys"]
+    assert (heavy["key"], heavy["partition"]) == ("a", A)
+    assert heavy["rows"] <= wanted["rows"] == 5000 <= heavy["rows"] + summary["heavy_keys_lack"]
+    assert sum(part["keys"] for part in summary["partitions"]) == pytest.approx(10_001, rel=0.15)
+    assert [part["rows"] for part in summary["partitions"]] == [part["rows"] for part in known["partitions"]]
+    # The statistic is that of the keys that were counted, and even as all are.
+    assert summary["p_value"] > 0.001
+    assert [each["largest_share"] for each in summary["salted"]] == pytest.approx(
+        [each["largest_share"] for each in known["salted"]], abs=0.01
+    )
+
+
+def test_salting_is_what_splitting_the_heavy_keys_gives() -> None:
+    draw = random.Random(20261121)
+    keys = [draw.choice(["US", "US", "DE", str(draw.randrange(500))]) for _ in range(3000)]
+    heavy = {key: rows for key, rows in Counter(keys).items() if rows * 12 > len(keys)}
+    for client in ("java", "librdkafka", "sarama"):
+        salted = check(keys, client=client).salted()
+        assert [each.ways for each in salted] == [2, 4, 8, 16]
+        for each in salted:
+            assert each.keys == len(heavy)
+            given: Counter[str] = Counter()
+            split = []
+            for key in keys:
+                split.append(f"{key}-{given[key] % each.ways}" if key in heavy else key)
+                given[key] += 1
+            assert check(split, client=client).largest_share == each.largest_share
+
+
+def test_a_heavy_key_in_several_partitions_is_split_out_of_each() -> None:
+    light = [f"key {row}" for row in range(100)]
+    places = pw.partition_for_key(light, 12).to_pylist()
+    found = check(["US"] * 900 + light, [0] * 400 + [1] * 300 + [None] * 200 + places)
+    for each in found.salted():
+        after = Counter(places)
+        for row in range(700):
+            after[pw.partition_for_key(f"US-{row % each.ways}", 12)] += 1
+        assert (each.keys, each.largest_share) == (1, max(after.values()) / 800)
+    assert len(found.salted()) == 4
+
+
+def test_a_salt_at_which_the_client_fails_is_none() -> None:
+    # Among 12 partitions that client has none for the hashCode of this key with "-5" behind it.
+    key = _of_hash_code(-(2**31), "-5")
+    ways = [each.ways for each in check([key] * 9 + ["a"] * 9, client="java:string-hash").salted()]
+    assert ways == [2, 4]
+
+
+def _of_hash_code(wanted: int, end: str) -> str:
+    """A text of ASCII that has this hashCode in Java with the end behind it: by the digits of a number of base 31."""
+    for char in reversed(end):
+        wanted = (wanted - ord(char)) * pow(31, -1, 2**32) % 2**32
+    least = sum(ord("A") * 31**place for place in range(8))
+    rest = (wanted - least) % 2**32
+    digits = []
+    for _ in range(8):
+        rest, digit = divmod(rest, 31)
+        digits.append(chr(ord("A") + digit))
+    return "".join(reversed(digits))
+
+
+def test_rows_in_no_partition_are_those_that_ought_to_be_in_one() -> None:
+    # Null keys may be anywhere, and in none; the text says nothing of them.
+    found = check([None] * 5 + ["a", "a", "a"], [0, 1, 2, None, None, A, 99, None])
+    assert (found.rows, found.undetermined, found.misplaced, found.outside) == (8, 5, 2, 2)
+
+
+def test_no_heavy_key_no_salt() -> None:
+    assert check([]).salted() == []
+    assert check([None, None]).salted() == []
+    assert check([f"key {row}" for row in range(1000)]).salted() == []
+    one = Check(1)
+    one.add(pa.array(["a", "a", "b"]))
+    assert one.salted() == []

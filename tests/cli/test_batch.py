@@ -1,0 +1,304 @@
+"""`partwright batch` on files of records: the JSON answer, the words, the refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import partwright as pw
+from partwright import batching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+
+ROWS = 600
+TABLE: dict[str, list[Any]] = {
+    "ts": [number // 3 for number in range(ROWS)],
+    "user": [f"u{number % 7}" if number % 5 == 0 else None for number in range(ROWS)],
+    "body": [None if number % 50 == 0 else "é" + "x" * (number % 90) for number in range(ROWS)],
+    "bytes": [None if number % 50 == 0 else 2 + number % 90 for number in range(ROWS)],
+    "own": [number % 6 if number % 11 == 0 else None for number in range(ROWS)],
+}
+FILES = ["x.csv", "x.jsonl", "x.parquet", "x.arrow"]
+
+
+def write(name: str) -> None:
+    table = pa.table(TABLE)
+    if name == "x.parquet":
+        table = table.set_column(2, "body", table["body"].cast(pa.binary_view()))
+        pq.write_table(table, name, row_group_size=100)
+    elif name == "x.arrow":
+        pa.feather.write_feather(table, name)
+    elif name == "x.jsonl":
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    else:
+        rows = [["" if one is None else str(one) for one in row.values()] for row in table.to_pylist()]
+        Path(name).write_text("\n".join(map(",".join, [list(TABLE), *rows])), encoding="utf-8")
+
+
+def expected(*strategies: str, **options: Any) -> list[dict[str, Any]]:
+    brokers = [{"id": number} for number in range(3)]
+    topic = [{"id": number, "leader": number % 3} for number in range(6)]
+    cluster = pw.Cluster.from_dict({"brokers": brokers, "topics": {"t": topic}})
+    records = {
+        "time": TABLE["ts"],
+        "key": TABLE["user"],
+        "size": pa.array(TABLE["bytes"], pa.int32()),
+        "partition": pa.array(TABLE["own"], pa.int32()),
+    }
+    found = batching.compare(records, cluster, strategies, **options)
+    rows: list[dict[str, Any]] = found.to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize("size", [["--value", "body"], ["--size", "bytes"]])
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_is_simulated(name: str, size: list[str], command: Command) -> None:
+    write(name)
+    words = [
+        "batch",
+        name,
+        "-n",
+        6,
+        "--time",
+        "ts",
+        *size,
+        "--key",
+        "user",
+        "--partition",
+        "own",
+        "--brokers",
+        3,
+    ]
+    code, out, err = command(
+        *words, "--slow", "1=9", "--producer-property", "batch.size=900", "--seed", 4, "--json"
+    )
+    assert (code, err) == (0, "")
+    wanted = expected("sticky", brokers={1: {"latency_ms": 9}}, configs={"batch.size": 900}, seed=4)
+    assert json.loads(out) == {"strategies": wanted}
+    assert wanted[0]["records"] == ROWS
+    assert wanted[0]["slow_share"] is not None
+
+
+def test_strategies_are_compared(command: Command) -> None:
+    write("x.csv")
+    words = [
+        "batch",
+        "x.csv",
+        "-n",
+        6,
+        "--time",
+        "ts",
+        "--value",
+        "body",
+        "--key",
+        "user",
+        "--partition",
+        "own",
+    ]
+    code, out, _ = command(*words, "--brokers", 3, "--compare", "--json", "--latency-ms", 3)
+    assert code == 0
+    compared = ["sticky", "sticky@2.4", "round-robin", "round-robin@2.8"]
+    assert json.loads(out) == {"strategies": expected(*compared, latency_ms=3)}
+    code, out, _ = command(
+        *words, "--brokers", 3, "--strategy", "random", "--strategy", "sticky@3.3", "--json"
+    )
+    assert json.loads(out) == {"strategies": expected("random", "sticky@3.3")}
+
+
+def test_latencies_are_drawn(command: Command) -> None:
+    write("x.csv")
+    words = [
+        "batch",
+        "x.csv",
+        "-n",
+        6,
+        "--time",
+        "ts",
+        "--value",
+        "body",
+        "--key",
+        "user",
+        "--partition",
+        "own",
+    ]
+    words += ["--brokers", 3, "--seed", 2, "--json"]
+    code, out, err = command(*words, "--latency-ms", "70..90", "--slow", "1=p50=20,p99=90", "--slow", "2=4")
+    assert (code, err) == (0, "")
+    brokers = {1: {"latency_ms": {"p50": 20, "p99": 90}}, 2: {"latency_ms": 4}}
+    wanted = expected("sticky", latency_ms={"from": 70, "to": 90}, brokers=brokers, seed=2)
+    assert json.loads(out) == {"strategies": wanted}
+    assert wanted != expected("sticky", latency_ms=80, brokers=brokers, seed=2)
+
+
+def test_the_words(command: Command) -> None:
+    write("x.csv")
+    words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--compare", "--brokers", 3]
+    code, out, err = command(*words, "--slow", "0=30")
+    assert (code, err) == (0, "")
+    text = out.decode()
+    assert text.startswith("600 records of x.csv, over 6 partitions\n")
+    assert [line.split()[0] for line in text.splitlines() if "%" in line] == [
+        "sticky@4.4", "sticky@2.4", "round-robin", "round-robin@2.8",
+    ]  # fmt: skip
+    assert "to the slow broker" in text
+    assert "to the slow broker" not in command(*words)[1].decode()
+
+
+def test_times_may_be_text(command: Command) -> None:
+    Path("x.csv").write_text(
+        "at,v\n2026-01-31T12:00:00Z,abc\n2026-01-31T12:00:00.007Z,abc\n", encoding="utf-8"
+    )
+    code, out, _ = command("batch", "x.csv", "-n", 1, "--time", "at", "--value", "v", "--json")
+    assert code == 0
+    assert json.loads(out)["strategies"][0]["batches"] == 2
+
+
+def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> None:
+    Path("sizes.csv").write_text("ts,size\n1,7\n2,-5\n", encoding="utf-8")
+    code, out, err = command("batch", "sizes.csv", "-n", 3, "--time", "ts", "--size", "size")
+    assert (code, out) == (2, b"")
+    assert err == "partwright: row 1 has the size -5, which is no whole number from 0 to 2147483647\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["-n", 6], "a simulation goes by the times of the records: name their column with --time"),
+        (
+            ["-n", 6, "--time", "ts"],
+            "a simulation counts bytes: name the column of values with --value, or",
+        ),
+        (["-n", 6, "--time", "ts", "--value", "body", "--size", "bytes"], "a simulation counts bytes: name"),
+        (["-n", 0, "--time", "ts", "--value", "body"], "the number of partitions"),
+        (["-n", 6, "--time", "tz", "--value", "body"], "there is no column 'tz' in 'x.csv'"),
+        (["-n", 6, "--time", "ts", "--value", "ts"], "'ts' cannot be two of the columns: name another one"),
+        (["-n", 6, "--time", "user", "--value", "body"], "the timestamps from row 0 on are no times"),
+        (["-n", 6, "--time", "ts", "--size", "body"], "row 1 has the size"),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--partition", "user"],
+            "row 0 has the partition 'u0', which is",
+        ),
+        (
+            ["-n", 3, "--time", "ts", "--size", "bytes", "--partition", "own"],
+            "row 11: the record names partition 5, which the topic does not have",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=1s"],
+            "--slow takes the id of a broker and its",
+        ),
+        *(
+            (
+                ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", text],
+                f"--latency-ms takes milliseconds, 5, 1..9 or p50=2,p99=40 say, not {text!r}",
+            )
+            for text in ["5ms", "1..", "p50=2", "p99=4,p50=2", "-1", "", "1" * 20]
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", "9..1"],
+            "latency_ms: to is a whole number from 9 to 2147483647, not 1",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=p50=9,p99=1"],
+            "broker 0: latency_ms: p99 is a whole number from 9 to 2147483647, not 1",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "4=1"],
+            "there is no broker 4 in the cluster",
+        ),
+        (["-n", 6, "--time", "ts", "--size", "bytes", "--strategy", "stick"], 'there is no strategy "stick"'),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--compare", "--strategy", "sticky"],
+            "--compare names its",
+        ),
+        (["-n", 6, "--time", "ts", "--size", "bytes", "--client", "jav"], 'there is no client "jav"'),
+        (["-n", 6, "--jsonl"], "--jsonl is for scenarios, and -n for a file of records: say one of them"),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--producer-property", "compression.type=lz4"],
+            "a simulation knows no compression, and compression.type is 'lz4': leave it out, or say none",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--at-most-ms", 5],
+            "--at-most-ms is for --tune: say both",
+        ),
+        (["-n", 6, "--time", "ts", "--size", "bytes", "--plot", "x.svg"], "--plot is for --tune: say both"),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "x"],
+            "a picture is a .svg, .png or .pdf",
+        ),
+        (
+            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "no/x.svg"],
+            "'no/x.svg' cannot be written (No such file or directory): name another file",
+        ),
+        (
+            ["--plot", "x.svg"],
+            "--plot is for a file of records: say how many partitions their topic has, with -n",
+        ),
+        (["--tune"], "--tune is for a file of records: say how many partitions their topic has, with -n"),
+        (
+            ["--time", "ts"],
+            "--time is for a file of records: say how many partitions their topic has, with -n",
+        ),
+        (
+            ["--compare"],
+            "--compare is for a file of records: say how many partitions their topic has, with -n",
+        ),
+    ],
+)
+def test_a_refusal_is_one_sentence(words: list[Any], sentence: str, command: Command) -> None:
+    write("x.csv")
+    code, out, err = command("batch", "x.csv", *words)
+    assert (code, out) == (2, b"")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_times_that_run_backwards_name_their_row(command: Command) -> None:
+    rows = [{"t": time, "s": 5} for time in [4, 5, 3]]
+    Path("x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    code, _, err = command("batch", "x.jsonl", "-n", 2, "--time", "t", "--size", "s")
+    assert code == 2
+    assert "row 2" in err
+
+
+def test_stdin_is_json_lines(process: Any) -> None:
+    rows = b"".join(json.dumps({"t": time, "v": "x" * 40}).encode() + b"\n" for time in range(5))
+    done = process("batch", "-", "-n", 2, "--time", "t", "--value", "v", "--json", stdin=rows)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["strategies"][0]["records"] == 5
+
+
+def test_what_was_tried_is_drawn(command: Command) -> None:
+    write("x.csv")
+    words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--tune", "--at-most-ms", 30]
+    code, out, err = command(*words, "--plot", "x.svg")
+    assert (code, out, err) == command(*words)
+    table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
+    batching.tune(table, {"topic": 6}, at_most_ms=30).plot("wanted.svg")
+    assert Path("x.svg").read_bytes() == Path("wanted.svg").read_bytes()
+    assert command(*words, "--plot", "x.jpg")[0] == 2
+    assert not Path("x.jpg").exists()
+
+
+def test_settings_are_tried_and_one_is_recommended(command: Command) -> None:
+    write("x.csv")
+    words = ["batch", "x.csv", "-n", 6, "--time", "ts", "--value", "body", "--tune"]
+    code, out, err = command(*words, "--at-most-ms", 30, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert {"recommended", "reason", "default", "settings"} == set(found)
+    table = {"time": TABLE["ts"], "size": pa.array(TABLE["bytes"], pa.int32())}
+    wanted = batching.tune(table, {"topic": 6}, at_most_ms=30)
+    assert found["settings"] == wanted.settings.to_pylist()
+    assert (found["recommended"], found["reason"]) == (wanted.recommended, wanted.reason)
+    text = command(*words, "--at-most-ms", 30)[1].decode()
+    assert text.splitlines()[-1] == f"→ {wanted.reason}"
+    assert sum(line.lstrip().startswith("→ ") for line in text.splitlines()) == 2

@@ -1,0 +1,330 @@
+"""`partwright broker` as a user runs it: each command a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import psutil
+import pytest
+
+from partwright.kafka import embedded_detached, topics
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+
+PATIENCE_S = 60.0
+
+
+class Said(NamedTuple):
+    """What a command did."""
+
+    code: int
+    data: str
+    words: str
+
+    @property
+    def object(self) -> Any:
+        assert self.words == ""
+        return json.loads(self.data)
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "partwright", "broker", *words]
+
+
+def partwright(*words: str) -> Said:
+    done = subprocess.run(command(*words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A state folder of the test's own, in which nothing is left running."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("PARTWRIGHT_STATE", str(folder))
+    yield folder
+    embedded_detached.stop()
+    assert not processes_of(folder)
+
+
+def processes_of(folder: Path) -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if any(f"{folder}/partwright-kafka-" in word for word in process.cmdline()):
+                found.append(process.pid)
+        except psutil.Error:
+            continue
+    return found
+
+
+def wait_until_none(folder: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while processes_of(folder) or list(folder.glob("partwright-kafka-*")):
+        assert time.monotonic() < deadline, "something is left"
+        time.sleep(0.05)
+
+
+def kill(*pids: int) -> None:
+    for pid in pids:
+        process = psutil.Process(pid)
+        process.kill()
+        deadline = time.monotonic() + PATIENCE_S
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_start_status_stop(state: Path) -> None:
+    assert partwright("status") == Said(
+        1, "", "No broker is running: `partwright broker start` starts one.\n"
+    )
+    started = partwright("start")
+    bootstrap = started.data.strip()
+    assert (started.code, started.data) == (0, f"{bootstrap}\n")
+    assert started.words.startswith("Kafka 4.3.1 is running (process ")
+    topics.create_topic(bootstrap, "kept-between-commands", 3)
+
+    status = partwright("status")
+    assert (status.code, status.data) == (0, started.data)
+    assert status.words.startswith("Kafka 4.3.1 is running since 20")
+    assert topics.partition_count(bootstrap, "kept-between-commands") == 3
+
+    stopped = partwright("stop")
+    assert stopped == Said(0, "", f"Kafka 4.3.1 at {bootstrap} is stopped, and its records are removed.\n")
+    assert not processes_of(state)
+    assert {file.name for file in state.iterdir()} <= {"broker.lock"}
+    assert partwright("stop") == Said(0, "", "No broker is running: there is nothing to stop.\n")
+    assert partwright("status").code == 1
+
+
+def test_the_same_as_json(state: Path) -> None:
+    state.mkdir(mode=0o777)
+    state.chmod(0o777)
+    assert partwright("status", "--json").object == {"running": False}
+    assert partwright("stop", "--json").object == {"stopped": None, "cleaned": None}
+    started = partwright("start", "--json").object
+    assert (started["running"], started["already"], started["cleaned"]) == (True, False, None)
+    assert sorted(processes_of(state)) == sorted([started["pid"], started["supervisor"]])
+    assert Path(started["log"]).is_relative_to(state)
+    shown = [path for path in [state, *state.rglob("*")] if path.stat().st_mode & 0o077]
+    assert shown == [], "all that a broker writes is its user's alone"
+    again = partwright("start", "--json").object
+    assert again == {**started, "already": True}
+    status = partwright("status", "--json")
+    assert status.code == 0
+    assert status.object == {name: started[name] for name in started.keys() - {"already", "cleaned"}}
+    assert partwright("stop", "--json").object == {"stopped": status.object, "cleaned": None}
+
+
+def test_a_second_start_says_that_it_runs_already() -> None:
+    first = partwright("start")
+    second = partwright("start")
+    assert (second.code, second.data) == (0, first.data)
+    assert second.words.startswith("Kafka 4.3.1 is running already, since 20")
+    port = first.data.strip().split(":")[1]
+    assert partwright("start", "--port", port).code == 0
+    # A port that merely ends alike is another one.
+    other = partwright("start", "--port", port[1:])
+    assert (other.code, other.data) == (2, "")
+    assert other.words == (
+        f"partwright: a broker runs already at {first.data.strip()}, not on port {int(port[1:])}: "
+        "stop it first with `partwright broker stop`\n"
+    )
+
+
+def test_two_starts_at_once_start_one(state: Path) -> None:
+    both = [
+        subprocess.Popen(command("start"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=PATIENCE_S) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert said[0][0] == said[1][0]
+    assert sorted("already" in words for _, words in said) == [False, True]
+    assert len(processes_of(state)) == 2
+
+
+def test_a_port_can_be_asked_for_and_one_in_use_is_a_sentence(state: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = partwright("start", "--port", str(port))
+        assert (refused.code, refused.data) == (2, "")
+        assert refused.words.startswith(f"partwright: port {port} on 127.0.0.1 cannot be had ")
+        assert not processes_of(state)
+    assert partwright("start", "--port", str(port)).data == f"127.0.0.1:{port}\n"
+
+
+def test_no_port_is_wrong_use() -> None:
+    refused = partwright("start", "--port", "0")
+    assert (refused.code, refused.data) == (2, "")
+    assert "0 is not in the range 1<=x<=65535" in refused.words
+
+
+def test_a_broker_that_crashed_is_found_said_and_cleaned_up() -> None:
+    crashed = partwright("start", "--json").object
+    kill(crashed["pid"])
+    folder = Path(crashed["folder"])
+    status = partwright("status")
+    assert (status.code, status.data) == (1, "")
+    which = f"process {crashed['pid']}, started {crashed['started']}"
+    gone = f"the broker at {crashed['bootstrap_servers']} ({which})"
+    assert status.words.startswith(f"No broker is running, but there was {gone}, which had ended without")
+    assert "Kafka Server started" in status.words
+    found = {**crashed, "running": False}
+    assert partwright("status", "--json").object == {
+        name: found[name] for name in found.keys() - {"already", "cleaned"}
+    }
+    assert folder.exists()
+
+    started = partwright("start")
+    assert started.code == 0
+    assert started.words.startswith(f"Cleaned up after {gone}, which had ended without being stopped.\n")
+    assert not folder.exists()
+    assert started.data.strip() == partwright("status", "--json").object["bootstrap_servers"]
+
+
+def test_stop_cleans_up_after_a_crash_of_all(state: Path) -> None:
+    crashed = partwright("start", "--json").object
+    kill(crashed["supervisor"], crashed["pid"])
+    assert partwright("status").code == 1
+    assert partwright("stop").words.startswith("Cleaned up after the broker at ")
+    assert {file.name for file in state.iterdir()} <= {"broker.lock"}
+
+
+def test_a_broker_whose_supervisor_was_killed_still_runs_and_stops(state: Path) -> None:
+    started = partwright("start", "--json").object
+    kill(started["supervisor"])
+    assert partwright("status").code == 0
+    assert topics.cluster_id(started["bootstrap_servers"])
+    assert "is stopped" in partwright("stop").words
+    assert not processes_of(state)
+    assert not Path(started["folder"]).exists()
+
+
+def write_state(state: Path, folder: Path, pid: int, created: float) -> None:
+    state.mkdir(exist_ok=True)
+    broker = embedded_detached.DetachedBroker(
+        "127.0.0.1:1", "4.3.1", pid, created, pid, created, str(folder), "2026-01-01T00:00:00"
+    )
+    written = {name: value for name, value in asdict(broker).items() if name != "running"}
+    (state / "broker.json").write_text(json.dumps(written))
+
+
+@pytest.mark.parametrize(("names_folder", "hours_apart"), [(False, 0), (True, 2), (False, 2)])
+def test_a_process_id_that_another_process_got_is_left_alone(
+    state: Path, names_folder: bool, hours_apart: int
+) -> None:
+    folder = state / "partwright-kafka-gone"
+    sleep = [sys.executable, "-c", "import time; time.sleep(600)", *([str(folder)] if names_folder else [])]
+    bystander = subprocess.Popen(sleep)
+    created = psutil.Process(bystander.pid).create_time() - 3600 * hours_apart
+    write_state(state, folder, bystander.pid, created)
+    folder.mkdir()
+    status = partwright("status")
+    stopped = partwright("stop")
+    alive = bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+    assert alive
+    assert status.code == 1
+    assert stopped.words.startswith("Cleaned up after the broker at 127.0.0.1:1 ")
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["partwright-kafka-precious", "elsewhere/precious"])
+def test_a_folder_that_is_not_the_brokers_is_never_removed(state: Path, tmp_path: Path, name: str) -> None:
+    precious = tmp_path / name
+    precious.mkdir(parents=True)
+    write_state(state, precious, 2**22 + 1, 0.0)
+    assert partwright("stop").words.startswith("Cleaned up after the broker at 127.0.0.1:1 ")
+    assert precious.exists()
+
+
+def test_a_state_that_cannot_be_read_is_a_sentence(state: Path) -> None:
+    state.mkdir()
+    (state / "broker.json").write_text("{")
+    for word in ("status", "start", "stop"):
+        refused = partwright(word)
+        assert (refused.code, refused.data) == (2, "")
+        assert refused.words.startswith(f"partwright: {state / 'broker.json'} cannot be read (")
+    (state / "broker.json").unlink()
+
+
+def test_a_state_folder_that_cannot_be_used_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setenv("PARTWRIGHT_STATE", str(tmp_path / "file"))
+        refused = partwright("start")
+    assert (refused.code, refused.data) == (2, "")
+    assert refused.words.endswith(": name another in PARTWRIGHT_STATE\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_start_that_is_interrupted_leaves_nothing(state: Path, number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        command("start"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    while len(processes_of(state)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, number)
+    data, words = process.communicate(timeout=PATIENCE_S)
+    assert data == ""
+    if number == signal.SIGINT:
+        assert (process.returncode, words.strip()) == (130, "partwright: interrupted")
+    wait_until_none(state)
+    assert partwright("status").words.startswith("No broker is running: ")
+
+
+def test_the_broker_outlives_its_terminal(state: Path) -> None:
+    reader, terminal = pty.openpty()
+    process = subprocess.Popen(
+        command("start"),
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )
+    os.close(terminal)
+    assert process.communicate(timeout=PATIENCE_S)[0].startswith("127.0.0.1:")
+    shown = os.read(reader, 1 << 16).decode()
+    os.close(reader)
+    # On a terminal each step is shown while it lasts.
+    assert "starting Kafka 4.3.1" in shown
+    time.sleep(1)
+    assert partwright("status").code == 0
+    assert len(processes_of(state)) == 2
+
+
+def test_start_and_stop_within_one_process(state: Path) -> None:
+    started = embedded_detached.start()
+    assert not started.already
+    found = embedded_detached.status()
+    assert found == started.broker
+    assert embedded_detached.start().already
+    assert embedded_detached.stop() == started.broker
+    assert not [
+        process for process in psutil.Process().children() if process.pid == started.broker.supervisor
+    ]
+    assert embedded_detached.status() is None
+    assert {file.name for file in state.iterdir()} <= {"broker.lock"}

@@ -1,0 +1,72 @@
+"""`partwright coordinator`: what it prints of a group, as JSON, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+
+
+def test_a_group_s_partition_and_how_it_is_found(command: Command) -> None:
+    code, out, err = command("coordinator", "KafkaConsumerDemo")
+    assert (code, err) == (0, "")
+    lines = out.decode().splitlines()
+    assert lines[0] == "KafkaConsumerDemo: partition 35 of the 50 of __consumer_offsets"
+    assert lines[1] == "abs(hashCode) % n: abs(-2039247585) % 50 = 35"
+    assert "--topic __consumer_offsets --partition 35 " in lines[-1]
+
+
+def test_the_same_as_json(command: Command) -> None:
+    code, out, _ = command("coordinator", "group", "-n", 7, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer.pop("read").startswith("kafka-console-consumer.sh --bootstrap-server localhost:9092 ")
+    hashed = answer.pop("hash")
+    assert answer == {"id": "group", "topic": "__consumer_offsets", "n": 7, "partition": abs(hashed) % 7}
+
+
+def test_the_least_int_is_said_to_be_0(command: Command) -> None:
+    _, out, _ = command("coordinator", "polygenelubricants")
+    assert "abs(-2147483648) % 50 = 0, for Kafka's absolute value of the least int is 0" in out.decode()
+
+
+def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
+    _, out, _ = command("coordinator", "pay[1]", "--transactional")
+    assert out.decode().startswith("pay[1]: partition ")
+    assert "TransactionLogMessageFormatter" in out.decode()
+    assert "__consumer_offsets" not in out.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["group", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
+        (["group", "-n", "4", "--broker", "127.0.0.1:1"], "leave out -n"),
+        (["group", "--broker", "127.0.0.1"], "'127.0.0.1' is no address of a broker: say host:port"),
+        (["group", "--broker", "127.0.0.1:1"], "127.0.0.1:1"),
+        ([], "Missing argument 'GROUP'"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str, command: Command) -> None:
+    code, out, err = command("coordinator", *words)
+    assert (code, out) == (2, b"")
+    assert sentence in err
+    assert "Traceback" not in err
+
+
+def test_an_empty_id_is_refused_as_by_kafka(command: Command) -> None:
+    code, out, said = command("coordinator", "")
+    assert (code, out) == (2, b"")
+    assert said == (
+        "partwright: the group's id is empty, which Kafka's coordinator refuses of members as INVALID_GROUP_ID: "
+        "name a group\n"
+    )
+    code, out, said = command("coordinator", "", "--transactional")
+    assert (code, out) == (2, b"")
+    assert said == "partwright: a transactional.id is empty, which Kafka's producer refuses: name one\n"

@@ -1,0 +1,179 @@
+"""The console sessions of docs/ run, one after the other, and print what their document says they print."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DOCS = Path(__file__).parents[2] / "docs"
+# A command, and the document that is about it.
+DOCUMENTS = {
+    "advise": "how-many-partitions.md",
+    "assign": "assign.md",
+    "place": "files.md",
+    "check": "files.md",
+    "fingerprint": "fingerprint.md",
+    "resize": "resize.md",
+    "copartition": "copartition.md",
+    "strategy": "strategies.md",
+    "batch": "batching.md",
+    "coordinator": "offsets.md",
+    "group": "group.md",
+}
+# docs/test_clients.py has the one, and the broker's own tests the other.
+ELSEWHERE = {"broker.md", "clients.md"}
+TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
+TOPIC = "127.0.0.1:9092"
+BROKER = "partwright broker start --port 9092"
+PAGES = {
+    page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))
+}
+# They start a Kafka of their own; the others' topic is the tutorial's.
+WITH_A_BROKER = [page for page, text in PAGES.items() if BROKER in text and page not in ELSEWHERE]
+DOCUMENTS_WITH_SESSIONS = [
+    page for page, text in PAGES.items() if "```console" in text and page not in {*ELSEWHERE, *WITH_A_BROKER}
+]
+
+
+def examples(document: str) -> list[tuple[str, str]]:
+    """Each command with what it prints."""
+    found = []
+    for session in SESSION.findall(PAGES[document]):
+        for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            found.append((command, printed))
+    return found
+
+
+def steady(text: str) -> list[str]:
+    """Without what differs from run to run, and without the blanks with which tables are filled."""
+    return [TIMES.sub("#", line).rstrip() for line in text.strip().splitlines()]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Callable[[str], str]:
+    """Runs a line in a shell that knows the command, in a folder with the document's file."""
+    (tmp_path / "bin").mkdir()
+    for name, module in {"partwright": "-m partwright", "pytest": "-m pytest", "python": ""}.items():
+        program = tmp_path / "bin" / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "LC_ALL": "C.UTF-8",
+        "PARTWRIGHT_STATE": str(tmp_path / "state"),
+        # As an installed wheel has it.
+        "PYTEST_ADDOPTS": "-p partwright.pytest_plugin",
+    }
+
+    def run(line: str) -> str:
+        return subprocess.run(
+            ["bash", "-c", line],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+        ).stdout
+
+    return run
+
+
+def test_each_document_with_sessions_is_executed() -> None:
+    assert set(DOCUMENTS.values()) <= set(DOCUMENTS_WITH_SESSIONS)
+    assert {"tutorial.md", "how-to/spark-without-a-jar.md"} == set(WITH_A_BROKER)
+    assert sum(page.startswith("how-to/") for page in [*DOCUMENTS_WITH_SESSIONS, *WITH_A_BROKER]) == 10
+    assert [
+        page
+        for page, text in PAGES.items()
+        if page.startswith("how-to/") and "\n$ " not in text and ">>>" not in text
+    ] == ["how-to/index.md"]
+    assert all("```console" in PAGES[page] for page in ELSEWHERE)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS_WITH_SESSIONS)
+def test_the_sessions_print_what_they_say(document: str, shell: Callable[[str], str], tmp_path: Path) -> None:
+    told = [(command, printed) for command, printed in examples(document) if TOPIC not in command]
+    assert told
+    save(document, tmp_path)
+    play(told, shell, tmp_path)
+
+
+def save(document: str, folder: Path, port: str = "9092") -> None:
+    """Write the files that a page has its reader save."""
+    for name, text in TITLED.findall(PAGES[document]):
+        (folder / name).write_text(text.replace("9092", port), encoding="utf-8")
+
+
+def play(told: list[tuple[str, str]], shell: Callable[[str], str], folder: Path) -> None:
+    """Run commands that must print what they are told to; a file that is shown, and is not there, is written."""
+    for command, printed in told:
+        if command.startswith("cat "):
+            file = folder / command.removeprefix("cat ")
+            if not file.exists():
+                file.write_text(printed, encoding="utf-8")
+        assert steady(shell(command)) == steady(printed), command
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+@pytest.mark.spark
+@pytest.mark.parametrize("document", WITH_A_BROKER)
+def test_the_sessions_with_a_broker_print_what_they_say(
+    document: str, shell: Callable[[str], str], tmp_path: Path
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    told = [
+        (command.replace("9092", port), printed.replace("9092", port))
+        for command, printed in examples(document)
+    ]
+    save(document, tmp_path, port)
+    try:
+        play(told, shell, tmp_path)
+    finally:
+        shell("partwright broker stop")
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_the_sessions_with_a_topic_print_what_they_say(shell: Callable[[str], str]) -> None:
+    from confluent_kafka import Producer
+
+    from partwright.kafka import EmbeddedKafka, topics
+
+    told = [each for document in DOCUMENTS_WITH_SESSIONS for each in examples(document) if TOPIC in each[0]]
+    assert len(told) > 1
+    with EmbeddedKafka() as kafka:
+        topics.create_topic(kafka.bootstrap_servers, "orders", 12)
+        producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "partitioner": "murmur2_random"})
+        for order in range(1000):
+            producer.produce("orders", b"v", key=b"customer %d" % (order % 80))
+        producer.flush()
+        for command, printed in told:
+            wanted = [line.replace(TOPIC, kafka.bootstrap_servers) for line in steady(printed)]
+            assert steady(shell(command.replace(TOPIC, kafka.bootstrap_servers))) == wanted, command
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_document_names_every_option(name: str, shell: Callable[[str], str]) -> None:
+    text = PAGES[DOCUMENTS[name]]
+    options = set(re.findall(r"^ +(?:-n, )?(--[a-z-]+)", shell(f"partwright {name} --help"), re.MULTILINE))
+    assert options
+    for option in options - {"--help", "--partitions"}:
+        assert option in text, option

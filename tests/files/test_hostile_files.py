@@ -1,0 +1,371 @@
+"""Files that mean harm: none names code that is run, and none takes much more memory or time than it has to say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+from partwright.cli import partwright
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Command = Callable[..., tuple[int, bytes, str]]
+
+INT, LONG = 2**31 - 1, 2**63 - 1
+# A file takes less than 200 MiB and two seconds, a table of a million partitions included.
+MIB, SECONDS = 700, 25
+
+NO_FILE = {"advise", "broker", "coordinator", "which"}
+IN_SPARK = {"run"}
+"""Spark reads the source in the JVM; no Python of ours reads a byte of it."""
+
+# Code that a file may name.
+
+PATHS = ("evilmod.X", "evilmod:X")
+GROUP = {
+    "assignor": "range",
+    "topics": {"t": 3},
+    "topic_ids": {"t": "AAAAAAAAAAAAAAAAAAAAAQ"},
+    "racks": {"t": [["a"], ["b"], ["a"]]},
+    "members": [
+        {"id": "c", "topics": ["t"], "owned": [["t", 0]], "generation": 1, "instance_id": "i", "rack": "a"}
+    ],
+}
+THREADS = {
+    "assignor": "old-roundrobin",
+    "topics": {"t": 3},
+    "partition_order": [2, 1, 0],
+    "members": [{"id": "c", "topics": ["t"], "streams": {"t": 2}}],
+}
+MEMBER = {
+    "topics": ["t"],
+    "assignor": "range",
+    "instance_id": "i",
+    "member_id": "m",
+    "config": {"partition.assignment.strategy": "range", "session.timeout.ms": 45000},
+}
+SCRIPT = {
+    "protocol": "classic",
+    "assignor": "range",
+    "topics": {"t": 3},
+    "config": {"group.initial.rebalance.delay.ms": 0, "partition.assignment.strategy": "range, sticky"},
+    "static": False,
+    "records_per_s": 1,
+    "until_ms": 100_000,
+    "events": [
+        {"at_ms": 0, "join": "a", **MEMBER},
+        {"at_ms": 1, "restart": "a", "assignor": ["range"], "config": {"group.remote.assignor": "uniform"}},
+        {"at_ms": 9000, "add_partitions": {"t": 1}},
+        {"at_ms": 9000, "leave": "a", "operation": "DEFAULT"},
+    ],
+}
+REMOTE = {**SCRIPT, "protocol": "consumer", "assignor": "uniform", "events": "+2"}
+REPLAY = {
+    "strategy": "round-robin",
+    "client": "java",
+    "configs": {
+        "partitioner.class": "org.apache.kafka.clients.producer.RoundRobinPartitioner",
+        "linger.ms": 0,
+        "client.rack": "a",
+    },
+    "brokers": [{"id": 0, "rack": "a"}],
+    "topics": {"t": [{"id": 0, "leader": 0}]},
+    "counters": {"t": 1},
+    "draws": [1],
+    "events": [
+        {"op": "partition", "topic": "t", "key": "00"},
+        {"op": "on_new_batch", "topic": "t", "prev": 0},
+    ],
+}
+PLACING = {"strategy": "sticky@2.4", "topics": {"t": 3}, "seed": 1, "records": [["t", None, "00", 50, 0]]}
+SCENARIO = {
+    "strategy": "sticky@4.4",
+    "config": {"linger.ms": 5, "client.rack": "a"},
+    "sender": "each-append",
+    "brokers": [{"id": 0, "rack": "a", "latency_ms": 1}],
+    "partitions": [{"id": 0, "leader": 0}],
+    "flush_ms": 100,
+    "failed_requests": [0],
+    "seed": 1,
+    "records": [[0, "00", None, 100]] * 3,
+}
+MEMBERS = """
+GROUP CONSUMER-ID HOST       CLIENT-ID  #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT
+g     evilmod.X   /127.0.0.1 evilmod:X  2           -             evilmod.X:0,1
+"""
+JSON = {
+    "assign": [GROUP, THREADS],
+    "batch": [SCENARIO],
+    "group": [SCRIPT, REMOTE],
+    "strategy": [REPLAY, PLACING],
+}
+TABLES = {
+    "batch": "FILE -n 3 --time t --size s --key k",
+    "check": "FILE -n 3 --key k --partition p",
+    "copartition": "FILE FILE --key k --partition p",
+    "fingerprint": "FILE --key k --partition p",
+    "place": "FILE -n 3 --key k",
+    "resize": "FILE --from 3 --to 4 --key k --plan",
+}
+TAGS = ("!!python/object/apply:evilmod.X []", "!!python/name:evilmod.X ''", "!!python/module:evilmod ''")
+
+
+def commands() -> set[str]:
+    context = click.Context(partwright)
+    return set(partwright.list_commands(context))
+
+
+def variants(value: Any) -> Iterator[Any]:
+    """The same with a path in the place of each of its values, one after the other."""
+    yield PATHS[0]
+    yield [PATHS[1]]
+    for place, inside in value.items() if isinstance(value, dict) else ():
+        yield from ({**value, place: other} for other in variants(inside))
+    for place, inside in enumerate(value) if isinstance(value, list) else ():
+        yield from ([*value[:place], other, *value[place + 1 :]] for other in variants(inside))
+
+
+def tables(folder: Path) -> Iterator[Path]:
+    """A table with a path wherever there is text, and with what Python may unpickle, in each format."""
+    rows = [{"t": 1, "s": 3, "p": 0, "k": path} for path in PATHS]
+    (folder / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    (folder / "a.csv").write_text("t,s,p,k\n1,3,0,evilmod.X\n1,3,1,evilmod:X\n", encoding="utf-8")
+    # What PyArrow's own types of Python objects once were, in the field and in the table.
+    evil = {
+        "ARROW:extension:name": "arrow.py_extension_type",
+        "ARROW:extension:metadata": b"cevilmod\nX\n.",
+        "PYTHON:evilmod.X": b"cevilmod\nX\n.",
+    }
+    table = pa.Table.from_pylist(rows)
+    fields = [field.with_metadata(evil) if field.name == "k" else field for field in table.schema]
+    made = table.cast(pa.schema(fields, metadata={"pandas": b'{"index_columns": ["evilmod.X"]}', **evil}))
+    parquet.write_table(made, folder / "a.parquet")
+    feather.write_feather(made, folder / "a.arrow", compression="uncompressed")
+    yield from (folder / f"a.{suffix}" for suffix in ("jsonl", "csv", "parquet", "arrow"))
+
+
+@pytest.fixture
+def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that modules are imported from, with one that no file may name; commands run in it."""
+    (tmp_path / "evilmod.py").write_text("class X:\n    name = 'range'\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("evilmod", None)
+
+
+def test_every_command_that_takes_a_file_is_looked_at() -> None:
+    assert commands() == {*JSON, *TABLES} | NO_FILE | IN_SPARK
+    assert NO_FILE.isdisjoint({*JSON, *TABLES})
+
+
+@pytest.mark.parametrize("name", sorted(commands() - NO_FILE - IN_SPARK))
+def test_no_file_makes_an_import(name: str, evil: Path, command: Command) -> None:
+    asked = 0
+    for question in JSON.get(name, ()):
+        file = evil / "asked.json"
+        file.write_text(json.dumps(question), encoding="utf-8")
+        code, _, said = command(name, file)
+        assert code == 0, said
+        for text in map(json.dumps, variants(question)):
+            file.write_text(text, encoding="utf-8")
+            code, _, said = command(name, file)
+            assert (code in {0, 2}, "evilmod" in sys.modules) == (True, False), text
+            asked += 1
+    for file in tables(evil) if name in TABLES else ():
+        words = [str(file) if word == "FILE" else word for word in TABLES[name].split()]
+        code, _, said = command(name, *words)
+        assert (code in {0, 1, 2}, "evilmod" in sys.modules) == (True, False), said
+        asked += 1
+    assert asked >= 4
+    assert "evilmod" not in sys.modules
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_no_tag_of_yaml_makes_an_import(tag: str, evil: Path, command: Command) -> None:
+    for text in (f"topics: {{t: 3}}\nevents: {tag}\n", f"topics: {{t: 3}}\nevents: '+1'\nassignor: {tag}\n"):
+        (evil / "s.yaml").write_text(text, encoding="utf-8")
+        code, _, said = command("group", evil / "s.yaml")
+        assert (code, said.count("\n"), "evilmod" in sys.modules) == (2, 1, False), said
+
+
+def test_no_text_of_kafkas_tool_makes_an_import(evil: Path, command: Command) -> None:
+    (evil / "members.txt").write_text(MEMBERS, encoding="utf-8")
+    code, out, said = command(
+        "assign", evil / "members.txt", "--topics", "evilmod.X=2", "--assignor", "range"
+    )
+    assert (code, b"evilmod.X" in out, "evilmod" in sys.modules) == (0, True, False), said
+
+
+def test_a_script_names_kafkas_own_assignors_alone(evil: Path, command: Command) -> None:
+    for named in (
+        {"assignor": "evilmod.X"},
+        {"config": {"partition.assignment.strategy": ["range", "evilmod:X"]}},
+    ):
+        (evil / "s.json").write_text(
+            json.dumps({"topics": {"t": 3}, "events": "+1", **named}), encoding="utf-8"
+        )
+        code, out, said = command("group", evil / "s.json")
+        assert (code, out) == (2, b"")
+        assert (
+            "a script takes Kafka's own assignors, range, roundrobin, sticky, cooperative-sticky, and not '"
+            in said
+        )
+
+
+# Memory and time.
+
+
+def merges(levels: int) -> str:
+    """YAML in which each object merges nine times the one before."""
+    lines = [
+        f"a{level}: &a{level} {{<<: [{', '.join([f'*a{level - 1}'] * 9)}]}}" for level in range(1, levels + 1)
+    ]
+    return "\n".join(["topics: {t: 3}", "events: '+1'", "a0: &a0 {x: 1}", *lines])
+
+
+def laughs(level: int) -> str:
+    """YAML of a list that has nine times the one before, which has nine times the one before that."""
+    if level == 0:
+        return "&a0 [x, x]"
+    return f"&a{level} [{', '.join([laughs(level - 1), *[f'*a{level - 1}'] * 8])}]"
+
+
+def assigned(assignor: str, **other: Any) -> dict[str, Any]:
+    return {"assignor": assignor, "topics": {"t": 3}, "members": [{"id": "c", "topics": ["t"]}], **other}
+
+
+def played(**other: Any) -> dict[str, Any]:
+    return {"topics": {"t": 3}, "events": "+2", **other}
+
+
+def replayed(*events: dict[str, Any], **other: Any) -> dict[str, Any]:
+    return {
+        "strategy": "sticky",
+        "topics": {"t": 3},
+        "events": [{"topic": "t", **each} for each in events],
+        **other,
+    }
+
+
+def simulated(**other: Any) -> dict[str, Any]:
+    return {**SCENARIO, **other}
+
+
+ROWS = '{"t": 1, "s": 3, "p": 0, "k": "a", "o": 5}\n'
+FAR = f'{{"t": {LONG}, "s": {INT}, "p": {INT}, "k": "a", "o": {LONG}}}\n'
+# A file's suffix and what it has, and the words of the command; FILE is its name.
+HOSTILE: list[tuple[str, str, Any]] = [
+    ("batch FILE", ".json", simulated(partitions=[{"id": INT, "leader": 0}])),
+    ("batch FILE", ".json", simulated(partitions=[{"id": INT}], records=[[0, None, INT, 9]] * 3)),
+    ("batch FILE", ".json", simulated(brokers=[{"id": 0, "away": [[0, LONG]]}])),
+    ("batch FILE", ".json", simulated(brokers=[{"id": 0, "latency_ms": INT}], flush_ms=LONG)),
+    ("batch FILE", ".json", simulated(failed_requests=[0, 1, LONG], config={"retry.backoff.ms": LONG})),
+    ("batch FILE", ".json", simulated(records=[[0, None, None, 1], [LONG, None, None, 1]], flush_ms=None)),
+    ("batch FILE -n 10000000 --time t --size s", ".jsonl", ROWS),
+    (f"batch FILE -n {INT} --time t --size s", ".jsonl", ROWS),
+    ("batch FILE -n 3 --time t --size s --partition p", ".jsonl", FAR),
+    ("strategy FILE", ".json", replayed({"op": "partition"}, topics={"t": INT})),
+    ("strategy FILE", ".json", replayed({"op": "partition"}, topics={"t": [{"id": INT, "leader": 0}]})),
+    ("strategy FILE", ".json", replayed(*[{"op": "cluster", "partitions": 900_000}] * 9)),
+    ("strategy FILE", ".json", replayed({"op": "cluster", "partitions": INT})),
+    (
+        "strategy FILE",
+        ".json",
+        replayed({"op": "load_stats", "queue_sizes": [1, 2], "partition_ids": [INT, 1], "length": INT}),
+    ),
+    ("assign FILE", ".json", assigned("range", topics={"t": INT})),
+    ("assign FILE", ".json", assigned("sticky", topics={"t": 10_000_000})),
+    ("assign FILE --compare", ".json", assigned("sticky", topics={"t": 10_000_000})),
+    ("assign FILE", ".json", assigned("range", topics={"t": 3, "u": INT})),
+    ("assign FILE --jsonl", ".json", f"{json.dumps(assigned('range', topics={'t': 10_000_000}))}\n" * 3),
+    (
+        "assign FILE",
+        ".json",
+        assigned("sticky", members=[{"id": "c", "topics": ["t"], "owned": [["t", INT]], "generation": INT}]),
+    ),
+    (
+        "assign FILE",
+        ".json",
+        assigned("old-range", members=[{"id": f"c{i}", "topics": ["t"], "streams": 10_000} for i in range(200)]),
+    ),
+    ("assign FILE", ".json", assigned("old-range", members=[{"id": "c", "topics": ["t"], "streams": INT}])),
+    ("assign FILE", ".json", "[" * 100_000),
+    ("group FILE", ".json", played(topics={"t": INT})),
+    ("group FILE", ".json", played(events=[{"at_ms": 0, "join": "a"}, {"at_ms": 1, "add_partitions": {"t": INT}}])),
+    ("group FILE", ".json", played(events="+1000000000")),
+    ("group FILE", ".json", played(topics={"t": 900_000}, events=f"+3{', t+1' * 60}")),
+    ("group FILE", ".json", played(records_per_s=1e15)),
+    ("group FILE", ".json", '{"events": ' + "[" * 100_000),
+    ("group FILE", ".yaml", merges(9)),
+    ("group FILE", ".yaml", f"topics: {{t: {laughs(9)}}}\nevents: '+1'\n"),
+    ("group FILE", ".yaml", f"topics: {{t: 3}}\nevents: {laughs(9)}\n"),
+    ("group FILE", ".yaml", "topics: {t: 3}\nevents: &e [*e, *e, *e]\n"),
+    (f"place FILE --key k -n {INT}", ".jsonl", ROWS),
+    (f"check FILE --key k --partition p -n {INT}", ".jsonl", FAR),
+    (f"check FILE --key k --partition p -n {INT} --report r.html", ".jsonl", FAR),
+    (f"resize FILE --key k --from {INT - 1} --to {INT} --plan", ".jsonl", ROWS),
+    (f"resize FILE --key k --partition p --offset o --from {INT} --to 3 --report r.html", ".jsonl", FAR),
+    ("fingerprint FILE --key k --partition p", ".jsonl", FAR),
+    (f"fingerprint FILE --key k --partition p -n {INT} --report r.html", ".jsonl", FAR),
+    (f"copartition FILE FILE --key k --partition p -n {INT}", ".jsonl", FAR),
+    ("copartition FILE FILE --key k --partition p", ".jsonl", FAR),
+    (f"which a -n {INT} --explain", ".jsonl", ""),
+    (f"coordinator a -n {INT}", ".jsonl", ""),
+    (f"advise 100 --consumers {INT} --held {INT}", ".jsonl", ""),
+    ("advise 1e300 --power 1e300,1 --growth 1e300", ".jsonl", ""),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def limited() -> Iterator[Callable[[list[str]], dict[str, Any]]]:
+    """Runs a command and says what it took; see `limited.py`."""
+    words = [sys.executable, str(Path(__file__).with_name("limited.py"))]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
+        asked, answers = running.stdin, running.stdout
+        assert asked is not None
+        assert answers is not None
+
+        def run(words: list[str]) -> dict[str, Any]:
+            asked.write(f"{json.dumps(words)}\n")
+            asked.flush()
+            found: dict[str, Any] = json.loads(answers.readline())
+            return found
+
+        yield run
+        asked.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in KiB there")
+@pytest.mark.parametrize(
+    ("words", "suffix", "text"), HOSTILE, ids=[f"{place}-{each[0]}" for place, each in enumerate(HOSTILE)]
+)
+def test_a_small_file_takes_little(
+    words: str,
+    suffix: str,
+    text: Any,
+    limited: Callable[[list[str]], dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / f"hostile{suffix}"
+    file.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
+    names = {"FILE": str(file), "r.html": str(tmp_path / "r.html")}
+    took = limited([names.get(word, word) for word in words.split()])
+    assert took["code"] in {0, 1, 2}, took
+    assert (took["mib"] < MIB, took["seconds"] < SECONDS) == (True, True), took
+    if took["code"] == 2:
+        assert took["stderr"].startswith("partwright: ")
+        assert took["stderr"].count("\n") == 1
+
+
+def test_every_command_that_takes_a_file_is_limited() -> None:
+    assert {words.split()[0] for words, _, _ in HOSTILE} >= commands() - NO_FILE - IN_SPARK

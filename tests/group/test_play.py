@@ -1,0 +1,875 @@
+"""Plays of consumer groups: who reads what after each event, what it costs, and that all is read at last."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partwright import group
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from partwright.group import Timeline
+
+    Event = dict[str, Any]
+
+NOW_KEY = "group.initial.rebalance.delay.ms"
+NOW = {NOW_KEY: 0}
+LATENCY_MS = 10
+TOLD_MS = 2 * LATENCY_MS
+"""JoinGroup and SyncGroup."""
+HEARTBEAT_MS = 3000
+POLL_MS = 500
+CONSUMER_HEARTBEAT_MS = 5000
+
+
+def play(*events: Event, **script: Any) -> Timeline:
+    """A play of the classic protocol with `range` where nothing else is said, without the first rebalance's delay."""
+    config = {**(NOW if script.get("protocol") != "consumer" else {}), **script.pop("config", {})}
+    if script.get("protocol") != "consumer" and not any("assignor" in event for event in events):
+        script.setdefault("assignor", "range")
+    script.setdefault("topics", {"t": 4})
+    return group.play({**script, "config": config, "events": list(events)}, requests=True)
+
+
+def join(at_ms: int, name: str, **fields: Any) -> Event:
+    return {"at_ms": at_ms, "join": name, **fields}
+
+
+TWO = (join(0, "c1"), join(20_000, "c2"))
+
+
+def rounds(timeline: Timeline) -> list[dict[str, list[int]]]:
+    """The partitions' numbers by member, of each generation."""
+    return [
+        {
+            name: sorted(number for _, number in partitions)
+            for name, partitions in sorted(each["assignment"].items())
+        }
+        for each in timeline.generations()
+    ]
+
+
+def readers(timeline: Timeline, at_ms: int) -> dict[str, str]:
+    """Who reads what at a time."""
+    return {
+        f"{row['topic']}-{row['partition']}": row["member"]
+        for row in timeline.ownership().to_pylist()
+        if row["group"] and row["from_ms"] <= at_ms and (row["to_ms"] is None or at_ms < row["to_ms"])
+    }
+
+
+def why(timeline: Timeline) -> list[str]:
+    return [each["why"] for each in timeline.generations()]
+
+
+def errors(timeline: Timeline) -> list[tuple[str, str]]:
+    return [(each["member"], each["error"]) for each in timeline.failures()]
+
+
+def answers(timeline: Timeline, member: str, request: str) -> list[str]:
+    return [
+        row["error"]
+        for row in timeline.requests().to_pylist()
+        if (row["member"], row["request"]) == (member, request)
+    ]
+
+
+# The classic protocol.
+
+
+def test_a_reason_names_members_whose_names_have_blanks() -> None:
+    events = [join(0, "pod 1"), join(0, "pod 10"), {"at_ms": 30_000, "leave": "pod 1"}, join(60_000, "pod 1")]
+    assert why(play(*events))[-2:] == ["pod 1 left", "pod 1 joined"]
+    # The longest name that is one: "pod 1" begins "pod 10", too.
+    events = [*events, {"at_ms": 90_000, "crash": "pod 10"}, join(200_000, "p")]
+    assert why(play(*events))[-2:] == ["pod 10 has not been heard of", "p joined"]
+
+
+def test_whoever_has_ended_with_an_error_does_not_stall() -> None:
+    events = [
+        join(0, "a"),
+        join(0, "b", config={"session.timeout.ms": 5000}),
+        {"at_ms": 60_000, "stall": "b", "for_ms": 1000},
+        {"at_ms": 101_000, "leave": "a"},
+        {"at_ms": 101_500, "subscribe": "b", "topics": ["p"]},
+        {"at_ms": 102_000, "stall": "b", "for_ms": 60_000},
+    ]
+    timeline = play(*events, config={"max.poll.interval.ms": 30_000})
+    assert [failure["error"] for failure in timeline.failures()] == ["INVALID_SESSION_TIMEOUT"]
+    assert timeline.ended_ms == 102_000
+    assert timeline.cost.unowned_s >= 0
+
+
+def test_who_is_told_of_a_topic_that_is_gone_reads_nothing() -> None:
+    events = [
+        join(0, "a", topics=["p"]),
+        {"at_ms": 1000, "delete_topic": "p"},
+        join(60_000, "b", topics=["q"]),
+    ]
+    delayed = {"group.initial.rebalance.delay.ms": 3000}
+    timeline = play(*events, topics={"p": 1, "q": 1}, config=delayed, until_ms=100_000)
+    assert timeline.unowned_ms["q-0"] == 0
+
+
+def test_a_third_member_joins_cooperatively_in_two_rounds() -> None:
+    events = [join(0, "c1"), join(20_000, "c2"), join(60_000, "c3")]
+    timeline = play(*events, topics={"p": 3}, assignor="cooperative-sticky")
+    before, first, second = rounds(timeline)[-3:]
+    assert before == {"c1": [0, 1], "c2": [2]}
+    # p-1 is given up in the first round, and given anew in the second.
+    assert first == {"c1": [0], "c2": [2], "c3": []}
+    assert second == {"c1": [0], "c2": [2], "c3": [1]}
+    assert why(timeline)[-2:] == ["c3 joined", "c1 has given up 1 partition"]
+    told = [each["at_ms"] for each in timeline.generations()]
+    assert readers(timeline, 60_000) == {"p-0": "c1", "p-1": "c1", "p-2": "c2"}
+    assert readers(timeline, told[-2] + TOLD_MS) == {"p-0": "c1", "p-2": "c2"}
+    assert readers(timeline, told[-1] + TOLD_MS) == {"p-0": "c1", "p-1": "c3", "p-2": "c2"}
+    assert timeline.unowned_ms["p-0"] == 0
+    assert timeline.unowned_ms["p-1"] == told[-1] - told[-2]
+    # What is not moved is read without a break.
+    kept = [row for row in timeline.ownership().to_pylist() if row["partition"] == 0]
+    assert [(row["member"], row["to_ms"]) for row in kept] == [("c1", None)]
+
+
+def test_an_eager_member_gives_up_everything_in_each_rebalance() -> None:
+    timeline = play(*TWO, join(60_000, "c3"))
+    assert rounds(timeline) == [
+        {"c1": [0, 1, 2, 3]},
+        {"c1": [0, 1], "c2": [2, 3]},
+        {"c1": [0, 1], "c2": [2], "c3": [3]},
+    ]
+    at_ms = list(timeline.generations())[-1]["at_ms"]
+    assert 60_000 < at_ms <= 60_000 + HEARTBEAT_MS + POLL_MS
+    assert readers(timeline, at_ms) == {}
+    assert len(readers(timeline, at_ms + TOLD_MS)) == 4
+    assert min(timeline.unowned_ms.values()) >= 2 * TOLD_MS
+
+
+def test_the_first_rebalance_waits_for_more_members() -> None:
+    timeline = play(*(join(500 * number, f"c{number}") for number in range(4)), config={NOW_KEY: 3000})
+    assert len(rounds(timeline)) == 1
+    assert next(timeline.generations())["at_ms"] == 6000
+    # Before the group reads anything, nothing is left unread.
+    assert set(timeline.unowned_ms.values()) == {0}
+
+
+def test_a_member_that_leaves_is_missed_at_the_next_heartbeat() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "leave": "c1"})
+    assert rounds(timeline)[-1] == {"c2": [0, 1, 2, 3]}
+    last = list(timeline.generations())[-1]
+    assert (last["leader"], last["why"]) == ("c2", "c1 left")
+    assert 60_000 <= last["at_ms"] <= 60_000 + HEARTBEAT_MS + POLL_MS
+    assert readers(timeline, 60_000) == {"t-2": "c2", "t-3": "c2"}
+
+
+def test_the_last_member_s_leaving_makes_a_generation_of_nobody() -> None:
+    timeline = play(join(0, "c1"), {"at_ms": 60_000, "leave": "c1"})
+    last = list(timeline.generations())[-1]
+    assert last == {"generation": 2, "at_ms": 60_000, "why": "c1 left", "leader": None, "assignment": {}}
+    assert timeline.protocols() == ["range", None]
+
+
+def test_a_member_that_crashes_is_missed_a_session_after_its_last_heartbeat() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "crash": "c2"}, config={"session.timeout.ms": 10_000})
+    heard = [
+        row["at_ms"]
+        for row in timeline.requests().to_pylist()
+        if (row["member"], row["request"]) == ("c2", "Heartbeat")
+    ]
+    assert heard[-1] <= 60_000 < heard[-1] + HEARTBEAT_MS
+    last = list(timeline.generations())[-1]
+    assert last["why"] == "c2 has not been heard of"
+    missed = heard[-1] + 10_000
+    assert missed <= last["at_ms"] <= missed + HEARTBEAT_MS + POLL_MS
+    assert timeline.unowned_ms["t-2"] == last["at_ms"] - 60_000 + 2 * TOLD_MS
+    assert timeline.partitions().column("longest_ms").to_pylist()[2] == last["at_ms"] - 60_000 + TOLD_MS
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_dynamic_member_leaves_where_it_stalls_for_too_long(protocol: str) -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000}
+    timeline = play(*TWO, stall, protocol=protocol, config={"max.poll.interval.ms": 20_000})
+    assert why(timeline)[-2] == "c2 left"
+    assert rounds(timeline)[-2:] == [{"c1": [0, 1, 2, 3]}, {"c1": [0, 1], "c2": [2, 3]}]
+    left, back = (each["at_ms"] for each in list(timeline.generations())[-2:])
+    assert 80_000 <= left <= 80_000 + CONSUMER_HEARTBEAT_MS + POLL_MS
+    assert 110_000 <= back <= 110_000 + CONSUMER_HEARTBEAT_MS + POLL_MS
+
+
+def test_a_static_member_that_stalls_for_too_long_is_not_missed_within_its_session() -> None:
+    config = {"max.poll.interval.ms": 20_000}
+    short = {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000}
+    timeline = play(*TWO, short, static=True, config=config)
+    assert len(rounds(timeline)) == 2
+    assert answers(timeline, "c2", "LeaveGroup") == []
+    assert readers(timeline, 100_000) == {"t-0": "c1", "t-1": "c1"}
+    assert readers(timeline, timeline.ended_ms)["t-3"] == "c2"
+    # Its heartbeats end with the last poll's limit, and a session later it is gone.
+    timeline = play(*TWO, {**short, "for_ms": 90_000}, static=True, config=config)
+    assert why(timeline)[-2] == "c2 has not been heard of"
+    gone = list(timeline.generations())[-2]["at_ms"]
+    assert 80_000 + 45_000 - HEARTBEAT_MS <= gone <= 80_000 + 45_000 + HEARTBEAT_MS + POLL_MS
+
+
+def test_a_stall_delays_a_rebalance_for_all() -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000}
+    timeline = play(*TWO, stall, join(70_000, "c3"))
+    assert list(timeline.generations())[-1]["at_ms"] == 110_000
+    assert rounds(timeline)[-1] == {"c1": [0, 1], "c2": [2], "c3": [3]}
+    # c1 has given up all it had at its next heartbeat and waits.
+    assert {"t-0", "t-1"}.isdisjoint(readers(timeline, 75_000))
+    assert timeline.unowned_ms["t-0"] >= 110_000 - 70_000 - HEARTBEAT_MS - POLL_MS
+
+
+def test_a_stall_without_a_rebalance_changes_nothing() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000})
+    assert len(rounds(timeline)) == 2
+    assert timeline.failures() == []
+
+
+def test_a_static_member_returns_unnoticed() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "restart": "c2"}, static=True)
+    assert len(rounds(timeline)) == 2
+    assert timeline.unowned_ms == {"t-0": 20, "t-1": 20, "t-2": 5040, "t-3": 5040}
+    assert timeline.partitions().column("longest_ms").to_pylist() == [20, 20, 5020, 5020]
+
+
+def test_a_static_member_that_returns_too_late_was_missed() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "restart": "c2", "down_ms": 60_000}, static=True)
+    assert why(timeline)[-2:] == ["c2 has not been heard of", "c2 joined"]
+    assert rounds(timeline)[-2:] == [{"c1": [0, 1, 2, 3]}, {"c1": [0, 1], "c2": [2, 3]}]
+
+
+def test_a_dynamic_member_s_restart_is_two_rebalances() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "restart": "c2"})
+    assert why(timeline)[-2:] == ["c2 left", "c2 joined"]
+
+
+def test_how_a_member_is_closed_is_its_own_to_say() -> None:
+    stays = play(*TWO, {"at_ms": 60_000, "leave": "c2", "operation": "REMAIN_IN_GROUP"})
+    assert why(stays)[-1] == "c2 has not been heard of"
+    goes = play(*TWO, {"at_ms": 60_000, "leave": "c2", "operation": "LEAVE_GROUP"}, static=True)
+    assert why(goes)[-1] == "c2 left"
+    assert list(goes.generations())[-1]["at_ms"] < 70_000
+    default = play(*TWO, {"at_ms": 60_000, "leave": "c2"}, static=True)
+    assert why(default)[-1] == "c2 has not been heard of"
+
+
+def test_two_members_of_one_instance_id_fence_one_another() -> None:
+    timeline = play(join(0, "c1", instance_id="i"), join(20_000, "c2", instance_id="i"))
+    assert errors(timeline) == [("c1", "FENCED_INSTANCE_ID")]
+    assert set(readers(timeline, timeline.ended_ms).values()) == {"c2"}
+
+
+@pytest.mark.parametrize("age_ms", [7000, 300_000])
+def test_new_partitions_are_noticed_when_the_leader_looks_at_the_topics(age_ms: int) -> None:
+    grows = {"at_ms": 60_000, "add_partitions": {"t": 2}}
+    timeline = play(*TWO, grows, config={"metadata.max.age.ms": age_ms})
+    looks = -(-60_000 // age_ms) * age_ms
+    at_ms = list(timeline.generations())[-1]["at_ms"]
+    assert looks <= at_ms <= looks + HEARTBEAT_MS + POLL_MS
+    assert rounds(timeline)[-1] == {"c1": [0, 1, 2], "c2": [3, 4, 5]}
+    # It is unread since it was made.
+    assert timeline.unowned_ms["t-5"] == at_ms + TOLD_MS - 60_000
+
+
+def test_a_topic_is_made_and_deleted() -> None:
+    both = ["t", "u"]
+    events = [
+        join(0, "c1", topics=both),
+        {"at_ms": 60_000, "create_topic": {"u": 2}},
+        {"at_ms": 120_000, "delete_topic": "u"},
+    ]
+    timeline = play(*events, config={"metadata.max.age.ms": 5000}, topics={"t": 1})
+    assignments = [each["assignment"]["c1"] for each in timeline.generations()]
+    assert assignments == [[("t", 0)], [("t", 0), ("u", 0), ("u", 1)], [("t", 0)]]
+    spans = [row for row in timeline.ownership().to_pylist() if row["topic"] == "u"]
+    assert [row["to_ms"] for row in spans] == [120_000, 120_000]
+
+
+def test_a_member_subscribes_to_another_topic() -> None:
+    events = [join(0, "c1", topics=["t"]), {"at_ms": 60_000, "subscribe": "c1", "topics": ["u"]}]
+    timeline = play(*events, topics={"t": 1, "u": 2})
+    assert readers(timeline, 50_000) == {"t-0": "c1"}
+    assert readers(timeline, timeline.ended_ms) == {"u-0": "c1", "u-1": "c1"}
+    assert why(timeline)[-1] == "c1 has changed its subscription"
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_group_at_rest_does_not_notice_that_its_coordinator_moves(protocol: str) -> None:
+    move = {"at_ms": 60_000, "move_coordinator": True}
+    timeline = play(*TWO, move, protocol=protocol, until_ms=200_000)
+    assert len(rounds(timeline)) == 2
+    assert timeline.settled
+    assert timeline.failures() == []
+
+
+def test_a_moved_coordinator_has_only_heard_of_the_assignor_that_was_chosen() -> None:
+    both = ["cooperative-sticky", "range"]
+    first, second = join(0, "c1", assignor=both), join(60_000, "c2", assignor="range")
+    assert errors(play(first, second)) == []
+    moved = play(first, {"at_ms": 30_000, "move_coordinator": True}, second)
+    assert errors(moved) == [("c2", "INCONSISTENT_GROUP_PROTOCOL")]
+
+
+def test_a_group_in_a_rebalance_begins_it_anew_where_its_coordinator_moves() -> None:
+    timeline = play(*TWO, join(60_000, "c3"), {"at_ms": 60_100, "move_coordinator": True})
+    assert "NOT_COORDINATOR" in answers(timeline, "c3", "JoinGroup")
+    assert rounds(timeline)[-1] == {"c1": [0, 1], "c2": [2], "c3": [3]}
+    generations = [each["generation"] for each in timeline.generations()]
+    assert generations == sorted(set(generations))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "old", "refused"),
+    [("classic", 1, "ILLEGAL_GENERATION"), ("consumer", 1, "STALE_MEMBER_EPOCH")],
+)
+def test_a_commit_of_an_old_generation_is_refused(protocol: str, old: int, refused: str) -> None:
+    stale = {"at_ms": 60_000, "commit": "c1", "generation": old}
+    timeline = play(*TWO, stale, {"at_ms": 60_000, "commit": "c1"}, protocol=protocol)
+    assert timeline.commits() == [
+        {"at_ms": 60_000, "member": "c1", "error": refused},
+        {"at_ms": 60_000, "member": "c1", "error": "NONE"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "events", "ended"),
+    [
+        ({"config": {"session.timeout.ms": 4000}}, [join(0, "c1")], ("c1", "INVALID_SESSION_TIMEOUT")),
+        ({"config": {"group.max.size": 1}}, TWO, ("c2", "GROUP_MAX_SIZE_REACHED")),
+        (
+            {},
+            [join(0, "c1", assignor="range"), join(20_000, "c2", assignor="sticky")],
+            ("c2", "INCONSISTENT_GROUP_PROTOCOL"),
+        ),
+        (
+            {"protocol": "consumer", "config": {"group.consumer.max.size": 1}},
+            TWO,
+            ("c2", "GROUP_MAX_SIZE_REACHED"),
+        ),
+        (
+            {"protocol": "consumer"},
+            [join(0, "c1", instance_id="i"), join(20_000, "c2", instance_id="i")],
+            ("c2", "UNRELEASED_INSTANCE_ID"),
+        ),
+    ],
+)
+def test_a_member_that_is_refused_for_good_ends(
+    script: dict[str, Any], events: list[Event], ended: tuple[str, str]
+) -> None:
+    timeline = play(*events, **script)
+    assert errors(timeline) == [ended]
+    assert timeline.settled
+    assert ended[0] not in readers(timeline, timeline.ended_ms).values()
+
+
+def test_a_group_goes_over_to_cooperative_sticky_in_two_rolls() -> None:
+    names, both = ("c1", "c2", "c3"), ["cooperative-sticky", "range"]
+    events = [join(0, name, assignor="range") for name in names]
+    for step, (name, assignor) in enumerate(
+        (name, to) for to in (both, "cooperative-sticky") for name in names
+    ):
+        events.append({"at_ms": 60_000 * (step + 1), "restart": name, "assignor": assignor})
+    timeline = play(*events)
+    # The first is refused by nobody: whoever knows both votes with the others.
+    assert timeline.failures() == []
+    protocols = timeline.protocols()
+    turn = protocols.index("cooperative-sticky")
+    assert set(protocols[:turn]) == {"range"}
+    assert set(protocols[turn:]) == {"cooperative-sticky"}
+    # It turns when the last that knows range alone has gone.
+    assert list(timeline.generations())[turn]["at_ms"] > 180_000
+    assert len(readers(timeline, timeline.ended_ms)) == 4
+
+
+def test_one_step_is_not_enough_to_go_over_to_cooperative_sticky() -> None:
+    events = [
+        join(0, "c1"),
+        join(0, "c2"),
+        {"at_ms": 60_000, "restart": "c1", "assignor": "cooperative-sticky"},
+    ]
+    events[:2] = [{**event, "assignor": "range"} for event in events[:2]]
+    assert errors(play(*events)) == [("c1", "INCONSISTENT_GROUP_PROTOCOL")]
+
+
+# KIP-848.
+
+
+def test_a_member_of_the_consumer_protocol_joins_without_a_break_for_others() -> None:
+    timeline = play(*TWO, protocol="consumer")
+    assert rounds(timeline) == [{"c1": [0, 1, 2, 3]}, {"c1": [0, 1], "c2": [2, 3]}]
+    assert {each["leader"] for each in timeline.generations()} == {None}
+    assert timeline.protocols() == [None, None]
+    assert timeline.unowned_ms["t-0"] == timeline.unowned_ms["t-1"] == 0
+    # What c1 has given up, c2 is told of with its own next heartbeat.
+    assert 0 < timeline.unowned_ms["t-2"] <= CONSUMER_HEARTBEAT_MS
+
+
+def test_a_member_of_the_consumer_protocol_leaves_and_crashes() -> None:
+    leaves = play(*TWO, {"at_ms": 60_000, "leave": "c1"}, protocol="consumer")
+    assert why(leaves)[-1] == "c1 left"
+    assert rounds(leaves)[-1] == {"c2": [0, 1, 2, 3]}
+    crashes = play(*TWO, {"at_ms": 60_000, "crash": "c1"}, protocol="consumer")
+    assert why(crashes)[-1] == "c1 has not been heard of"
+    at_ms = list(crashes.generations())[-1]["at_ms"]
+    assert 60_000 + 45_000 - CONSUMER_HEARTBEAT_MS <= at_ms <= 60_000 + 45_000 + CONSUMER_HEARTBEAT_MS
+
+
+def test_a_static_member_of_the_consumer_protocol_leaves_for_a_while() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "restart": "c1"}, protocol="consumer", static=True)
+    assert len(rounds(timeline)) == 2
+    left = [row for row in timeline.requests().to_pylist() if row["generation"] == -2]
+    assert [(row["member"], row["at_ms"], row["error"]) for row in left] == [("c1", 60_000, "NONE")]
+    assert timeline.unowned_ms["t-0"] == 5000 + LATENCY_MS
+    late = {"at_ms": 60_000, "restart": "c1", "down_ms": 60_000}
+    timeline = play(*TWO, late, protocol="consumer", static=True)
+    assert why(timeline)[-2:] == ["c1 has not been heard of", "c1 subscribed"]
+
+
+def test_the_broker_notices_new_partitions_itself() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "add_partitions": {"t": 2}}, protocol="consumer")
+    assert why(timeline)[-1] == "the topics that the group reads have changed"
+    assert list(timeline.generations())[-1]["at_ms"] <= 60_000 + CONSUMER_HEARTBEAT_MS
+    assert timeline.moved == 2
+
+
+# What clients do of themselves.
+
+
+def test_a_topic_that_is_made_is_noticed_within_a_second() -> None:
+    # `Metadata` asks again for what it misses, however old it may grow.
+    events = [join(0, "c1", topics=["t", "u"]), {"at_ms": 60_500, "create_topic": {"u": 1}}]
+    timeline = play(*events)
+    assert rounds(timeline)[-1] == {"c1": [0, 0, 1, 2, 3]}
+    assert 60_500 < list(timeline.generations())[-1]["at_ms"] <= 61_500 + POLL_MS
+
+
+def test_a_topic_that_is_deleted_is_missed_by_who_reads_it() -> None:
+    events = [join(0, "c1", topics=["t", "u"]), {"at_ms": 60_000, "delete_topic": "u"}]
+    timeline = play(*events, topics={"t": 1, "u": 1})
+    assert list(timeline.generations())[-1]["at_ms"] <= 60_100 + POLL_MS
+
+
+def test_a_member_subscribes_in_the_midst_of_a_rebalance() -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 20_000}
+    events = [
+        *TWO,
+        stall,
+        join(61_000, "c3", topics=["t"]),
+        {"at_ms": 70_000, "subscribe": "c3", "topics": ["t", "u"]},
+    ]
+    timeline = play(*events, topics={"t": 3, "u": 1})
+    assert timeline.settled
+    assert why(timeline)[-2:] == ["c3 joined", "c3 has changed its subscription"]
+    assert len(readers(timeline, timeline.ended_ms)) == 4
+    last = list(timeline.generations())[-1]["assignment"]
+    assert ("u", 0) in [*last["c1"], *last["c2"], *last["c3"]]
+
+
+def test_a_subscription_to_the_same_topics_changes_nothing() -> None:
+    for protocol in ("classic", "consumer"):
+        events = [
+            join(0, "c1", topics=["t", "u"]),
+            {"at_ms": 60_000, "subscribe": "c1", "topics": ["u", "t"]},
+        ]
+        assert len(rounds(play(*events, topics={"t": 3, "u": 1}, protocol=protocol))) == 1
+
+
+def test_a_member_of_the_consumer_protocol_subscribes_with_its_next_heartbeat() -> None:
+    events = [join(0, "c1", topics=["t"]), {"at_ms": 61_000, "subscribe": "c1", "topics": ["u"]}]
+    timeline = play(*events, topics={"t": 1, "u": 2}, protocol="consumer")
+    assert 61_000 < list(timeline.generations())[-1]["at_ms"] <= 61_000 + CONSUMER_HEARTBEAT_MS
+    # Even before the coordinator has answered that it is a member.
+    events[1] |= {"at_ms": 1}
+    timeline = play(*events, topics={"t": 1, "u": 2}, protocol="consumer")
+    assert timeline.failures() == []
+    assert readers(timeline, timeline.ended_ms) == {"u-0": "c1", "u-1": "c1"}
+
+
+def test_a_static_member_that_has_stalled_for_too_long_forgets_its_id() -> None:
+    stall = {"at_ms": 60_000, "stall": "c2", "for_ms": 50_000}
+    timeline = play(*TWO, stall, static=True, config={"max.poll.interval.ms": 20_000})
+    joins = [row for row in timeline.requests().to_pylist() if row["request"] == "JoinGroup"]
+    back = [(row["error"], row["generation"]) for row in joins if row["at_ms"] > 100_000]
+    assert back == [("NONE", 2)]
+    assert len({row["member_id"] for row in joins if row["member"] == "c2"}) == 2
+
+
+def test_a_static_member_that_returns_with_fewer_topics_takes_part_in_one_rebalance_more() -> None:
+    for assignor in ("range", "sticky", "cooperative-sticky"):
+        events = [
+            join(0, "c1", topics=["t", "u"]),
+            join(20_000, "c2", topics=["t", "u"]),
+            {"at_ms": 60_000, "restart": "c2", "topics": ["t"]},
+        ]
+        timeline = play(*events, topics={"t": 2, "u": 2}, static=True, assignor=assignor, latency_ms=0)
+        assert timeline.settled
+        assert {name for part, name in readers(timeline, timeline.ended_ms).items() if part[0] == "u"} == {
+            "c1"
+        }
+
+
+# What is beside the group, short forms, figures.
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_consumers_that_assign_themselves_partitions_are_beside_the_group(protocol: str) -> None:
+    events = [
+        {"at_ms": 30_000, "assign": "a", "partitions": [["t", 0], ["t", 3]]},
+        {"at_ms": 40_000, "leave": "a"},
+    ]
+    with_it, without = play(*TWO, *events, protocol=protocol), play(*TWO, protocol=protocol)
+    assert rounds(with_it) == rounds(without)
+    assert with_it.unowned_ms == without.unowned_ms
+    beside = [row for row in with_it.ownership().to_pylist() if not row["group"]]
+    assert [(row["partition"], row["from_ms"], row["to_ms"]) for row in beside] == [
+        (0, 30_000, 40_000),
+        (3, 30_000, 40_000),
+    ]
+    alone = play(events[0])
+    assert list(alone.generations()) == []
+    assert [row["to_ms"] for row in alone.ownership().to_pylist()] == [None, None]
+
+
+def test_short_forms_are_scripts() -> None:
+    text = group.play({"topics": {"t": 4}, "events": "+2, x1, -1, t+2, roll", "every_ms": 30_000})
+    events = [
+        join(0, "c1"),
+        join(0, "c2"),
+        {"at_ms": 30_000, "crash": "c2"},
+        {"at_ms": 60_000, "leave": "c1"},
+        {"at_ms": 90_000, "add_partitions": {"t": 2}},
+    ]
+    assert text.to_dict() == group.play({"topics": {"t": 4}, "events": events}).to_dict()
+    rolled = group.play({"topics": {"t": 4}, "events": "+2, roll", "static": True, "down_ms": 7000})
+    downs = [
+        {"at_ms": 60_000, "restart": "c1", "down_ms": 7000},
+        {"at_ms": 77_000, "restart": "c2", "down_ms": 7000},
+    ]
+    written = {"topics": {"t": 4}, "events": [join(0, "c1"), join(0, "c2"), *downs], "static": True}
+    assert rolled.to_dict() == group.play(written).to_dict()
+
+
+def test_a_timeline_as_an_object_has_what_the_command_prints() -> None:
+    told = play(*TWO).to_dict()
+    assert list(told) == ["generations", "moved", "unowned_ms"]
+    assert [list(each) for each in told["generations"]] == [
+        ["generation", "at_ms", "why", "leader", "assignment"]
+    ] * 2
+    assert json.loads(json.dumps(told))["generations"][0] == {
+        "generation": 1,
+        "at_ms": 0,
+        "why": "c1 joined",
+        "leader": "c1",
+        "assignment": {"c1": [["t", 0], ["t", 1], ["t", 2], ["t", 3]]},
+    }
+    assert told["moved"] == 2
+    assert told["unowned_ms"] == {"t-0": 20, "t-1": 20, "t-2": 20, "t-3": 20}
+    commits = play(*TWO, {"at_ms": 60_000, "commit": "c1"}, config={"group.max.size": 1}).to_dict()
+    assert list(commits)[3:] == ["failures", "commits"]
+
+
+def test_figures_are_what_one_counts_by_hand() -> None:
+    # c1 polls at 0, 500, ...; it reads from 20 ms on, commits every 5 s, and crashes at 12 s: 2 s are read twice.
+    config = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 2000}
+    events = [join(0, "c1"), {"at_ms": 12_000, "crash": "c1"}, join(30_000, "c2")]
+    timeline = play(*events, topics={"t": 2}, config=config, records_per_s=10)
+    assert timeline.unowned_ms == {"t-0": 18_020, "t-1": 18_020}
+    cost = timeline.cost
+    assert (cost.generations, cost.moved) == (3, 2)
+    assert cost.unowned_s == pytest.approx(36.04)
+    assert cost.longest_s == pytest.approx(18.02)
+    assert cost.not_read == pytest.approx(360.4)
+    assert cost.read_twice == pytest.approx(2 * 2 * 10)
+    table = timeline.partitions()
+    assert table.column("moves").to_pylist() == [1, 1]
+    assert table.column("read_twice").to_pylist() == pytest.approx([20, 20])
+    assert table.column("not_read").to_pylist() == pytest.approx([180.2, 180.2])
+
+
+def test_what_is_closed_in_order_is_not_read_twice() -> None:
+    for closes in ({"leave": "c1"}, {"restart": "c1"}):
+        timeline = play(*TWO, {"at_ms": 63_000, **closes}, records_per_s=10)
+        assert timeline.cost.read_twice == 0
+    config = {"enable.auto.commit": "false"}
+    timeline = play(join(0, "c1"), {"at_ms": 12_000, "restart": "c1"}, config=config, records_per_s=10)
+    # Nothing was ever committed: all of it is read again.
+    assert timeline.cost.read_twice == pytest.approx(4 * 11.98 * 10, abs=4 * 0.2)
+
+
+def test_a_comparison_plays_a_script_under_each_protocol() -> None:
+    compared = group.compare({"topics": {"t": 12}, "events": "+3, roll", "records_per_s": 5})
+    names = ["range", "sticky", "cooperative-sticky", "consumer"]
+    assert list(compared) == [(name, static) for name in names for static in (False, True)]
+    for (name, static), timeline in compared.items():
+        alone = {"topics": {"t": 12}, "events": "+3, roll", "records_per_s": 5, "static": static}
+        variant = (
+            {"protocol": "consumer", "assignor": "uniform"} if name == "consumer" else {"assignor": name}
+        )
+        assert timeline.cost == group.play({**alone, **variant}).cost
+        assert timeline.settled
+    for name in names:
+        assert compared[name, True].cost.moved <= compared[name, False].cost.moved
+        assert compared[name, True].cost.generations < compared[name, False].cost.generations
+
+
+@pytest.mark.parametrize("own", [{"assignor": "range"}, {"instance_id": "i"}])
+def test_a_comparison_chooses_assignors_itself(own: dict[str, str]) -> None:
+    with pytest.raises(PartwrightError, match=f"^event 1 names its own {next(iter(own))}"):
+        group.compare({"topics": {"t": 1}, "events": [join(0, "c1", **own)]})
+
+
+def test_a_chart_has_a_row_a_member() -> None:
+    timeline = play(*TWO, {"at_ms": 60_000, "crash": "c2"})
+    for width in (40, 77, 100, 300):
+        lines = timeline.chart(width).splitlines()
+        assert [line.split()[0] for line in lines[1:]] == ["c1", "c2", "nobody"]
+        assert max(map(len, lines)) <= width
+        assert lines[0].split()[:2] == ["0", "s"]
+    assert lines[1].split()[1].strip(".").replace(".", "").strip("4") == "2" * lines[1].count("2") != ""
+    assert "2" in lines[3]
+    for width in (39, 0, -1, True, 60.0, "60", None):
+        with pytest.raises(PartwrightError, match=r"^a chart's width is a whole number from 40 to 1000"):
+            timeline.chart(width)  # type: ignore[arg-type]
+
+
+# Any script.
+
+SOME_MS = [0, 1, 10, 300, 700, 3000, 5000, 11_000, 50_000, 130_000]
+
+
+def a_script(seed: int) -> dict[str, Any]:
+    """Whatever may happen to a group, in any order; consumers join at last, so that somebody is there."""
+    draw = random.Random(seed)
+    protocol = draw.choice(["classic", "consumer"])
+    assignors = ["range", "roundrobin", "sticky", "cooperative-sticky"]
+    script: dict[str, Any] = {
+        "protocol": protocol,
+        "assignor": draw.choice(assignors if protocol == "classic" else ["uniform", "range"]),
+        "topics": {f"t{number}": draw.randint(1, 9) for number in range(draw.randint(1, 3))},
+        "static": draw.random() < 0.4,
+        "poll_ms": draw.choice([0, 1, 100, 500, 4000]),
+        "latency_ms": draw.choice([0, 1, 10, 2000]),
+        "config": {
+            "metadata.max.age.ms": draw.choice([1000, 20_000]),
+            "max.poll.interval.ms": draw.choice([10_000, 300_000]),
+            "enable.auto.commit": draw.random() < 0.5,
+            NOW_KEY: draw.choice([0, 3000]),
+        },
+        "records_per_s": 1,
+    }
+    return {**script, "events": _Events(draw, script).all()}
+
+
+class _Events:
+    """Of a script: members that are there, and what may happen to them."""
+
+    def __init__(self, draw: random.Random, script: dict[str, Any]) -> None:
+        self.draw, self.topics = draw, list(script["topics"])
+        self.is_sticky = script["assignor"] == "sticky"
+        self.moves = not (script["static"] and script["protocol"] == "classic")
+        # KIP-848's coordinator takes no other for a static member that has crashed, until its session is over.
+        self.kept = ["leave", "crash"]
+        if script["protocol"] == "consumer" and script["static"]:
+            self.kept = ["leave"]
+        self.there: dict[str, int] = {}
+        self.gone: list[str] = []
+        self.deleted: list[str] = []
+        # Some wait for topics that nobody has made yet.
+        self.waited = ["later"]
+        self.all_topics = [*self.topics, "later"]
+        self.made = 0
+
+    def all(self) -> list[Event]:
+        draw, at_ms = self.draw, 0
+        events: list[Event] = []
+        kinds = [name for name in dir(self) if name.startswith("a_")]
+        for _ in range(draw.randint(1, 18)):
+            at_ms += draw.choice(SOME_MS)
+            ready = [name for name, since in self.there.items() if since <= at_ms]
+            kind = draw.choice([*kinds, "a_join", "a_join"]) if ready else "a_join"
+            event = getattr(self, kind)(at_ms, draw.choice(ready) if ready else "")
+            events.append({"at_ms": at_ms, **event})
+        # A last one subscribes to everything: nothing is left without a subscriber.
+        return [*events, join(at_ms + draw.choice(SOME_MS), "last", topics=self.all_topics)]
+
+    def some(self) -> list[str]:
+        # Kafka's own `sticky` fails or gives topics to whoever is not subscribed, of members that have changed theirs.
+        if self.is_sticky:
+            return self.all_topics
+        return self.draw.sample(self.all_topics, self.draw.randint(1, len(self.all_topics)))
+
+    def a_join(self, at_ms: int, _: str) -> Event:
+        if self.gone and self.draw.random() < 0.5:
+            name = self.gone.pop()
+        else:
+            name, self.made = f"c{self.made}", self.made + 1
+        self.there[name] = at_ms
+        return {"join": name, "topics": self.some()}
+
+    def a_departure(self, _: int, name: str) -> Event:
+        kind = self.draw.choice(["leave", "crash"])
+        del self.there[name]
+        if kind in self.kept:
+            self.gone.append(name)
+        return {kind: name}
+
+    def a_restart(self, at_ms: int, name: str) -> Event:
+        down_ms = self.draw.choice([0, 1, 5000, 60_000])
+        self.there[name] = at_ms + down_ms
+        return {"restart": name, "down_ms": down_ms}
+
+    def a_stall(self, _: int, name: str) -> Event:
+        return {"stall": name, "for_ms": self.draw.choice([1, 4000, 15_000, 70_000])}
+
+    def a_subscription(self, _: int, name: str) -> Event:
+        return {"subscribe": name, "topics": self.some()}
+
+    def a_commit(self, _: int, name: str) -> Event:
+        return {"commit": name}
+
+    def a_move(self, at_ms: int, name: str) -> Event:
+        # A static member that returns in a rebalance is not written: who moves then fences it for good.
+        return {"move_coordinator": True} if self.moves else self.a_stall(at_ms, name)
+
+    def a_topic(self, _: int, __: str) -> Event:
+        if self.waited and self.draw.random() < 0.3:
+            return {"create_topic": {self.waited.pop(): self.draw.randint(1, 9)}}
+        name = self.draw.choice([name for name in self.topics if name not in self.deleted])
+        if self.draw.random() < 0.3 and len(self.deleted) < len(self.topics) - 1:
+            self.deleted.append(name)
+            return {"delete_topic": name}
+        return {"add_partitions": {name: self.draw.randint(1, 3)}}
+
+
+def check(script: dict[str, Any]) -> None:
+    timeline = group.play(script)
+    assert timeline.settled
+    assert timeline.failures() == []
+    numbers = [each["generation"] for each in timeline.generations()]
+    # A coordinator that takes over goes on from the last generation whose leader had sent a SyncGroup.
+    if not any("move_coordinator" in event for event in script["events"]):
+        assert all(before < after for before, after in pairwise(numbers))
+    times = [each["at_ms"] for each in timeline.generations()]
+    assert times == sorted(times)
+    rows = timeline.ownership().to_pylist()
+    spans: dict[tuple[str, int], list[tuple[int, int | None]]] = {}
+    for row in rows:
+        spans.setdefault((row["topic"], row["partition"]), []).append((row["from_ms"], row["to_ms"]))
+    for those in spans.values():
+        for (_, ends), (begins, _) in pairwise(those):
+            assert ends is not None
+            assert ends <= begins
+    counts = dict(script["topics"])
+    for event in script["events"]:
+        for topic, more in event.get("add_partitions", {}).items():
+            counts[topic] += more
+        counts |= event.get("create_topic", {})
+        counts.pop(event.get("delete_topic"), None)
+    read = Counter((row["topic"], row["partition"]) for row in rows if row["to_ms"] is None)
+    assert read == {(topic, number): 1 for topic, count in counts.items() for number in range(count)}
+    # What the last generation says is what is so.
+    last = list(timeline.generations())[-1]["assignment"]
+    said = {(topic, number): name for name, those in last.items() for topic, number in those}
+    assert said == {(row["topic"], row["partition"]): row["member"] for row in rows if row["to_ms"] is None}
+    ended = timeline.ended_ms
+    assert all(0 <= idle <= ended for idle in timeline.unowned_ms.values())
+    assert timeline.cost.longest_s * 1000 <= max(timeline.unowned_ms.values()) + 1e-6
+    timeline.chart()
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=300, deadline=None)
+def test_every_script_settles_with_one_reader_a_partition(seed: int) -> None:
+    check(a_script(seed))
+
+
+def test_a_deleted_partition_has_no_reader_and_waits_for_none() -> None:
+    """A leader that has not looked at the topics since assigns it all the same."""
+    events = [
+        join(0, "a", topics=["t"]),
+        join(0, "b", topics=["t", "u"]),
+        {"at_ms": 60_000, "delete_topic": "u"},
+        join(60_300, "c", topics=["t"]),
+    ]
+    timeline = play(*events, topics={"t": 2, "u": 4}, until_ms=900_000)
+    last = max(row["to_ms"] for row in timeline.ownership().to_pylist() if row["topic"] == "u")
+    assert last == 60_000
+    assert all(timeline.unowned_ms[f"u-{number}"] == 0 for number in range(4))
+    assert not [name for name in timeline.unread_at_the_end() if name.startswith("u")]
+
+
+def test_a_vote_for_an_assignor_is_not_outvoted_by_those_who_name_none() -> None:
+    events = [join(0, "a"), join(5000, "b", assignor="range")]
+    timeline = play(*events, protocol="consumer", topics={"t": 5, "u": 3}, until_ms=60_000)
+    assert [each["generation"] for each in timeline.generations()] == [2, 3]
+    assert timeline.settled
+
+
+def test_consumers_of_like_names_have_ids_of_their_own() -> None:
+    events = [join(0, "c1"), join(0, "c1-2"), {"at_ms": 60_000, "restart": "c1"}]
+    timeline = play(*events, protocol="consumer", topics={"t": 6})
+    assert timeline.settled
+    assert sorted(Counter(readers(timeline, timeline.ended_ms).values()).items()) == [("c1", 3), ("c1-2", 3)]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_what_was_committed_before_a_crash_is_not_read_twice(protocol: str) -> None:
+    crash = {"at_ms": 63_000, "crash": "c2"}
+    config = {"enable.auto.commit": False}
+    records = {"records_per_s": 100, "config": config, "protocol": protocol}
+    plain = play(*TWO, crash, **records).cost.read_twice
+    committed = play(*TWO, {"at_ms": 62_900, "commit": "c2"}, crash, **records).cost.read_twice
+    # What c2's two partitions had come to since it got them; c1's own are read again either way.
+    saved = plain - committed
+    assert 2 * 100 * 30 < saved < 2 * 100 * 43
+
+
+def test_who_crashes_in_a_stall_had_read_nothing_since_it_began() -> None:
+    stall = {"at_ms": 62_000, "stall": "c2", "for_ms": 60_000}
+    crash = {"at_ms": 84_000, "crash": "c2"}
+    cost = play(*TWO, stall, crash, records_per_s=100).cost
+    assert 0 <= cost.read_twice <= 2 * 100 * 5
+
+
+@pytest.mark.parametrize("second", [{"at_ms": 61_000, "for_ms": 1000}, {"at_ms": 85_000, "for_ms": 20_000}])
+def test_stalls_that_overlap_are_one(second: dict[str, int]) -> None:
+    """c2 does not poll for longer than it may, and is put out once."""
+    first = {"at_ms": 60_000, "stall": "c2", "for_ms": 40_000}
+    config = {"max.poll.interval.ms": 30_000}
+    one = play(*TWO, first, config=config)
+    both = play(*TWO, first, {"stall": "c2", **second}, config=config)
+    assert len(list(both.generations())) == len(list(one.generations())) == 4
+    left = [each["at_ms"] for each in both.generations() if set(each["assignment"]) == {"c1"}]
+    assert left == [0, 91_000]
+
+
+def test_what_nobody_reads_at_the_end_is_named() -> None:
+    timeline = play(join(0, "a", topics=["t"]), topics={"t": 1, "u": 2})
+    assert timeline.unread_at_the_end() == ["u-0", "u-1"]
+    assert play(join(0, "a"), {"at_ms": 60_000, "leave": "a"}).unread_at_the_end() == []
+
+
+def test_a_chart_wants_what_was_kept() -> None:
+    timeline = group.play({"topics": {"t": 1}, "events": "+1"}, ownership=False)
+    for ask in (timeline.chart, timeline.ownership):
+        with pytest.raises(PartwrightError, match="ownership=True"):
+            ask()
+    with pytest.raises(PartwrightError, match="from 40 to 1000"):
+        group.play({"topics": {"t": 1}, "events": "+1"}).chart(1001)
+
+
+def test_a_chart_keeps_its_width_and_its_rows() -> None:
+    timeline = play(join(0, "n" * 200), join(0, "my\npod"))
+    lines = timeline.chart(60).split("\n")
+    assert max(map(len, lines)) <= 60
+    assert len(lines) == 4

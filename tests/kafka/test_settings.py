@@ -1,0 +1,58 @@
+"""What the embedded Kafka is told, without starting it."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from partwright.errors import BrokerError
+from partwright.kafka.embedded_properties import BrokerSettings, new_cluster_id
+
+
+def settings(overrides: dict[str, str] | None = None) -> BrokerSettings:
+    jars = [Path("a.jar"), Path("b.jar")]
+    return BrokerSettings(Path("java"), jars, Path("/f"), 1111, 2222, "id", "256m", overrides or {})
+
+
+def properties(overrides: dict[str, str] | None = None) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in settings(overrides).properties.splitlines())
+
+
+def test_only_loopback_is_listened_on() -> None:
+    read = properties()
+    assert read["listeners"] == "PLAINTEXT://127.0.0.1:1111,CONTROLLER://127.0.0.1:2222"
+    assert read["advertised.listeners"] == "PLAINTEXT://127.0.0.1:1111"
+    assert read["controller.quorum.voters"] == "1@127.0.0.1:2222"
+
+
+def test_an_override_wins() -> None:
+    assert properties()["offsets.topic.num.partitions"] == "4"
+    assert properties({"offsets.topic.num.partitions": "50"})["offsets.topic.num.partitions"] == "50"
+    assert properties({"message.max.bytes": "7"})["message.max.bytes"] == "7"
+
+
+@pytest.mark.parametrize("name", ["listeners", "advertised.listeners", "log.dirs", "log.dir", "node.id"])
+def test_what_makes_it_ours_cannot_be_overridden(name: str) -> None:
+    with pytest.raises(BrokerError, match=f"^'{name}' is set by the embedded Kafka itself"):
+        properties({name: "x"})
+
+
+def test_values_are_escaped_as_java_reads_them() -> None:
+    assert properties({"x": "a\\b\nlisteners=y"})["x"] == "a\\\\b\\nlisteners=y"
+
+
+def test_the_folder_is_formatted_before_the_broker_runs() -> None:
+    first, second = settings().commands
+    assert first[-6:] == ["kafka.tools.StorageTool", "format", "-t", "id", "-c", "/f/server.properties"]
+    assert second[-2:] == ["kafka.Kafka", "/f/server.properties"]
+    assert "-Xmx256m" in second
+    assert "a.jar:b.jar" in second
+
+
+def test_a_cluster_id_is_sixteen_bytes_and_no_option() -> None:
+    made = {new_cluster_id() for _ in range(2000)}
+    assert len(made) == 2000
+    assert not any(name.startswith("-") for name in made)
+    assert {len(base64.urlsafe_b64decode(name + "==")) for name in made} == {16}

@@ -1,0 +1,192 @@
+"""What a live broker says of its topics, and what is said when there is none."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from kafka import KafkaProducer
+
+from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka import topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from partwright.kafka import EmbeddedKafka
+
+live = [pytest.mark.slow, pytest.mark.broker]
+
+
+@pytest.mark.parametrize("name", ["a", "flights", "a.b_c-D9", "...", "x" * 249])
+def test_a_legal_name_is_returned(name: str) -> None:
+    assert topics.check_topic_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "a/b", "é", "a\n", "x" * 250, "a,b", "٣"])
+def test_an_illegal_name_is_refused(name: str) -> None:
+    with pytest.raises(PartwrightError, match="cannot be a topic's name: use 1 to 249 of") as refusal:
+        topics.check_topic_name(name)
+    assert repr(name) in str(refusal.value)
+
+
+ASKED: list[Callable[[str], object]] = [
+    lambda bootstrap: topics.partition_count(bootstrap, "t"),
+    lambda bootstrap: topics.create_topic(bootstrap, "t", 1),
+    lambda bootstrap: topics.delete_topic(bootstrap, "t"),
+    lambda bootstrap: topics.end_offsets(bootstrap, "t"),
+    lambda bootstrap: topics.beginning_offsets(bootstrap, "t"),
+    topics.cluster_id,
+]
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_no_broker_is_said_at_once(ask: Callable[[str], object], capfd: pytest.CaptureFixture[str]) -> None:
+    began = time.monotonic()
+    with pytest.raises(BrokerError) as refusal:
+        ask("127.0.0.1:9")
+    assert time.monotonic() - began < 2
+    assert str(refusal.value) == (
+        "no Kafka answers at 127.0.0.1:9 (Connection refused): is it running? "
+        "`partwright broker start` starts one"
+    )
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("mute", [True, False])
+def test_another_server_is_said_in_time(mute: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        if not mute:
+            threading.Thread(target=answer_nonsense, args=(other,), daemon=True).start()
+        bootstrap = f"127.0.0.1:{other.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(BrokerError, match=f"^no Kafka answers at {bootstrap} "):
+            topics.partition_count(bootstrap, "t", timeout=1)
+        assert time.monotonic() - began < 5
+    assert capfd.readouterr() == ("", "")
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("kafka-io")]
+
+
+def answer_nonsense(server: socket.socket) -> None:
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            connection.recv(1024)
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    "bootstrap", ["127.0.0.1", "", ":", "127.0.0.1:", "127.0.0.1:kafka", "127.0.0.1:65536"]
+)
+def test_no_address_is_a_sentence(bootstrap: str) -> None:
+    with pytest.raises(PartwrightError, match="is no address of a broker: say host:port"):
+        topics.partition_count(bootstrap, "t")
+
+
+@pytest.mark.parametrize("partitions", [0, -1, 2**31])
+def test_no_number_of_partitions_is_a_sentence(partitions: int) -> None:
+    with pytest.raises(PartwrightError, match=f"^a topic cannot have {partitions} partitions"):
+        topics.create_topic("127.0.0.1:9", "t", partitions)
+
+
+class TestWithABroker:
+    """Each test has topics of its own."""
+
+    pytestmark = live
+
+    def test_a_new_topic_is_as_it_was_asked_for(self, broker: EmbeddedKafka) -> None:
+        assert topics.partition_count(broker.bootstrap_servers, "new") is None
+        topics.create_topic(broker.bootstrap_servers, "new", 64)
+        assert topics.partition_count(broker.bootstrap_servers, "new") == 64
+        nothing = dict.fromkeys(range(64), 0)
+        assert topics.beginning_offsets(broker.bootstrap_servers, "new") == nothing
+        assert topics.end_offsets(broker.bootstrap_servers, "new") == nothing
+
+    def test_offsets_count_the_records(self, broker: EmbeddedKafka) -> None:
+        topics.create_topic(broker.bootstrap_servers, "counted", 3)
+        with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+            for partition in (0, 2, 2):
+                producer.send("counted", b"v", partition=partition).get(10)
+        assert topics.end_offsets(broker.bootstrap_servers, "counted") == {0: 1, 1: 0, 2: 2}
+        assert topics.beginning_offsets(broker.bootstrap_servers, "counted") == {0: 0, 1: 0, 2: 0}
+
+    def test_a_deleted_topic_can_be_made_again_at_once(self, broker: EmbeddedKafka) -> None:
+        for partitions in (3, 5, 2):
+            topics.create_topic(broker.bootstrap_servers, "again", partitions)
+            assert topics.partition_count(broker.bootstrap_servers, "again") == partitions
+            topics.delete_topic(broker.bootstrap_servers, "again")
+            assert topics.partition_count(broker.bootstrap_servers, "again") is None
+
+    def test_a_topic_that_is_there_is_not_made_again(self, broker: EmbeddedKafka) -> None:
+        topics.create_topic(broker.bootstrap_servers, "there", 1)
+        with pytest.raises(
+            BrokerError, match=r"^the topic 'there' exists already at 127\.0\.0\.1:\d+: use it"
+        ):
+            topics.create_topic(broker.bootstrap_servers, "there", 2)
+        assert topics.partition_count(broker.bootstrap_servers, "there") == 1
+
+    def test_settings_reach_the_broker(self, broker: EmbeddedKafka) -> None:
+        small = {"max.message.bytes": "100"}
+        topics.create_topic(broker.bootstrap_servers, "small", 1, small)
+        producer = KafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+        with producer, pytest.raises(Exception, match=r"(Message|Record)(Size)?TooLarge"):
+            producer.send("small", b"v" * 1000).get(10)
+
+    def test_what_the_broker_refuses_is_its_own_sentence(self, broker: EmbeddedKafka) -> None:
+        with pytest.raises(
+            BrokerError, match=r"refuses the topic 'odd' .*: Unknown topic config name: no\.such"
+        ):
+            topics.create_topic(broker.bootstrap_servers, "odd", 1, {"no.such": "1"})
+        assert topics.partition_count(broker.bootstrap_servers, "odd") is None
+
+    @pytest.mark.parametrize("ask", [topics.end_offsets, topics.beginning_offsets, topics.delete_topic])
+    def test_a_topic_that_is_not_there_is_named(
+        self, broker: EmbeddedKafka, ask: Callable[[str, str], object]
+    ) -> None:
+        with pytest.raises(
+            BrokerError, match=r"^there is no topic 'absent' at 127\.0\.0\.1:\d+: check its name"
+        ):
+            ask(broker.bootstrap_servers, "absent")
+
+    def test_a_second_address_is_tried(self, broker: EmbeddedKafka) -> None:
+        assert topics.cluster_id(f"127.0.0.1:9,{broker.bootstrap_servers}")
+
+    def test_nothing_stays_open(self, broker: EmbeddedKafka) -> None:
+        topics.create_topic(broker.bootstrap_servers, "closed", 2)
+        topics.end_offsets(broker.bootstrap_servers, "closed")
+        assert not [
+            thread for thread in threading.enumerate() if thread.name.startswith("kafka-io-kafka-python")
+        ]
+
+    def test_creation_waits_for_every_partition(
+        self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[str] = []
+        listed = topics._listed
+
+        def unwilling_at_first(admin: object, topic: str, partitions: int, spec: str) -> dict[int, int]:
+            asked.append(spec)
+            if len(asked) < 3:
+                raise topics.kafka_python().errors.NotLeaderForPartitionError
+            return listed(admin, topic, partitions, spec)
+
+        monkeypatch.setattr(topics, "_listed", unwilling_at_first)
+        topics.create_topic(broker.bootstrap_servers, "waited", 4)
+        assert asked == ["EARLIEST", "EARLIEST", "EARLIEST", "LATEST"]
+
+    def test_a_partition_that_never_answers_is_said(
+        self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(topics, "_answers_everywhere", lambda *_: False)
+        with pytest.raises(
+            BrokerError, match=r"^not all 4 partitions of the new topic 'never' answer after 0\.5 s"
+        ):
+            topics.create_topic(broker.bootstrap_servers, "never", 4, timeout=0.5)

@@ -1,0 +1,147 @@
+"""The note of the last run: whole or not there at all, the user's alone, and a sentence where it is damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from partwright.errors import PartwrightError
+from partwright.pipeline.journal import journal_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "runs"
+
+
+def test_a_run_is_remembered(runs: Path) -> None:
+    with journal_of("topic") as journal:
+        assert journal.last() is None
+        journal.begin("ab", 3000)
+        assert "was to write 3,000 records and stopped before all were written" in str(journal.last())
+    with journal_of("topic") as journal:
+        assert "stopped before all were written" in str(journal.last())
+        journal.begin("cd", 5)
+        journal.proof("t.proof-cd")
+        journal.finish()
+    with journal_of("topic") as journal:
+        assert "was to write 5 records and finished" in str(journal.last())
+        assert journal.entry is not None
+        assert journal.entry.proof == "t.proof-cd"
+    with journal_of("another topic") as journal:
+        assert journal.last() is None
+    assert not list(runs.glob("*.part"))
+
+
+def test_a_note_of_an_earlier_version_is_read(runs: Path) -> None:
+    with journal_of("topic") as journal:
+        journal.begin("ab", 3000)
+    (file,) = runs.glob("*.json")
+    old = {"run": "ab", "records": 3000, "began": "2026-01-01", "finished": True}
+    file.write_text(json.dumps(old))
+    with journal_of("topic") as journal:
+        assert journal.last() == "the run of 2026-01-01 was to write 3,000 records and finished"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a":1}', "'run' is missing"),
+        ('{"run": "a", "records": "3", "began": "", "finished": true}', "'records' is '3'"),
+        ('{"run": "a", "records": 3, "began": "", "finished": true, "proof": 1}', "'proof' is 1"),
+        ("[]", "it holds list, not an object"),
+        ("", "Expecting value: line 1 column 1 (char 0)"),
+        ('{"run": "ab", "rec', "Unterminated string"),
+        ("\xff", "can't decode byte"),
+    ],
+)
+def test_a_damaged_note_is_a_sentence_and_is_written_anew(runs: Path, text: str, why: str) -> None:
+    with journal_of("topic") as journal:
+        journal.begin("ab", 3000)
+    (file,) = runs.glob("*.json")
+    file.write_bytes(text.encode("latin-1"))
+    with journal_of("topic") as journal:
+        said = str(journal.last())
+        assert said.startswith(f"{str(file)!r}, the note of the last run to this target, is damaged (")
+        assert why in said
+        assert said.endswith("): delete it")
+        assert len(said.splitlines()) == 1
+        journal.begin("cd", 4)
+        journal.finish()
+    with journal_of("topic") as journal:
+        assert "was to write 4 records and finished" in str(journal.last())
+
+
+def test_a_write_that_stops_half_way_leaves_the_note_of_before(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with journal_of("topic") as journal:
+        journal.begin("ab", 3000)
+
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            journal.begin("cd", 7)
+    with journal_of("topic") as journal:
+        assert "was to write 3,000 records" in str(journal.last())
+        # What the killed run left of it does no harm.
+        journal.begin("ef", 8)
+    assert not list(runs.glob("*.part"))
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077, 0o277])
+def test_notes_and_locks_are_the_users_alone(runs: Path, umask: int) -> None:
+    runs.mkdir(parents=True)
+    for folder in (runs, runs.parent):
+        folder.chmod(0o777)
+    before = os.umask(umask)
+    try:
+        with journal_of("topic") as journal:
+            journal.begin("ab", 3000)
+            (lock,), (file,) = runs.glob("*.lock"), runs.glob("*.json")
+            for each in (lock, file):
+                each.chmod(0o666)
+        with journal_of("topic") as journal:
+            assert journal.last()
+            modes = [stat.S_IMODE(each.stat().st_mode) for each in (runs.parent, runs, lock, file)]
+            assert modes == [0o700, 0o700, 0o600, 0o600]
+            journal.finish()
+            assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
+    finally:
+        os.umask(before)
+
+
+def test_a_folder_that_others_use_is_refused_and_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    monkeypatch.setenv("PARTWRIGHT_STATE", str(shared))
+    with (
+        pytest.raises(PartwrightError, match=r"is shared with other users: name a folder of your own"),
+        journal_of("t"),
+    ):
+        pass
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
+    assert not list(shared.iterdir())
+
+
+def test_a_folder_that_holds_more_is_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    for folder in (home, home / "photos", home / "runs"):
+        folder.mkdir()
+        folder.chmod(0o755)
+    monkeypatch.setenv("PARTWRIGHT_STATE", str(home))
+    with journal_of("t"):
+        modes = [stat.S_IMODE(each.stat().st_mode) for each in (home, home / "photos", home / "runs")]
+    assert modes == [0o755, 0o755, 0o700]

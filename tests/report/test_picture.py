@@ -1,0 +1,180 @@
+"""The picture of a grid of settings: what is in it, that it is the same bytes each time, and what is refused."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import partwright as pw
+from partwright import report
+from partwright.batching import Tuning, tune
+from partwright.report.figures import tune as figures
+from partwright.report.picture import draw
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORDS = {
+    "time": [number // 4 for number in range(4000)],
+    "size": [50 + number % 300 for number in range(4000)],
+}
+
+
+def tuned(**options: Any) -> Tuning:
+    return tune(RECORDS, {"orders": 6}, **{"at_most_ms": 30, **options})
+
+
+def layers(found: Tuning) -> list[dict[str, Any]]:
+    """The plot's layers: the line, the points, the limit where there is one, and what is marked."""
+    (figure,) = figures.document(found).figures
+    assert figure.spec is not None
+    layered: list[dict[str, Any]] = figure.spec["layer"]
+    return layered
+
+
+def values(found: Tuning) -> list[dict[str, Any]]:
+    (figure,) = figures.document(found).figures
+    assert figure.spec is not None
+    rows: list[dict[str, Any]] = figure.spec["data"]["values"]
+    return rows
+
+
+def test_each_setting_is_a_point_and_the_front_is_a_line() -> None:
+    found = tuned()
+    rows = found.settings.to_pylist()
+    line, points, limit, rings, words = layers(found)
+    assert sorted((each["requests"], each["delay"]) for each in values(found)) == sorted(
+        (row["requests"], row["p99_delay_ms"]) for row in rows
+    )
+    assert points["encoding"]["x"]["title"] == "requests"
+    assert points["encoding"]["y"]["title"] == "p99 delay, ms"
+    assert points["encoding"]["color"]["scale"]["domain"] == [
+        "4,096",
+        "16,384",
+        "32,768",
+        "65,536",
+        "131,072",
+    ]
+    front = sorted({(row["requests"], row["p99_delay_ms"]) for row in rows if row["is_on_front"]})
+    assert [(each["requests"], each["delay"]) for each in line["data"]["values"]] == front
+    assert limit["data"]["values"] == [{"limit": 30}]
+    best, now = found.recommended, found.default
+    assert (
+        rings["data"]["values"]
+        == words["data"]["values"]
+        == [
+            {"requests": best["requests"], "delay": best["p99_delay_ms"], "text": "recommended"},
+            {"requests": now["requests"], "delay": now["p99_delay_ms"], "text": "as it is set now"},
+        ]
+    )
+
+
+def test_scales_are_of_powers_where_settings_lie_far_apart() -> None:
+    def scales(found: Tuning) -> tuple[str | None, str | None]:
+        encoding = layers(found)[1]["encoding"]
+        return encoding["x"]["scale"].get("type"), encoding["y"]["scale"].get("type")
+
+    assert scales(tuned()) == ("log", "log")
+    assert scales(tuned(lingers_ms=[5, 10], latency_ms=5)) == (None, None)
+    # 0 has no logarithm.
+    assert scales(tuned(latency_ms=0))[1] is None
+
+
+def test_several_strategies_are_told_apart() -> None:
+    found = tuned(strategies=["sticky", "round-robin"], batch_sizes=[16384])
+    shape = layers(found)[1]["encoding"]["shape"]
+    assert (shape["field"], shape["legend"]) == ("strategy", {})
+    assert {each["strategy"] for each in values(found)} == {"sticky@4.4", "round-robin"}
+    assert layers(tuned())[1]["encoding"]["shape"]["legend"] is None
+
+
+def test_one_setting_is_a_picture(tmp_path: Path) -> None:
+    found = tune({"time": [0], "size": [1]}, {"t": 1}, batch_sizes=[16384], lingers_ms=[5], latency_ms=0)
+    found.plot(tmp_path / "one.svg")
+    assert "recommended, as it is set now" in (tmp_path / "one.svg").read_text(encoding="utf-8")
+
+
+def test_records_that_never_arrive_leave_no_limit() -> None:
+    partitions = [{"id": 0, "leader": 0}, {"id": 1, "leader": None}]
+    cluster = pw.Cluster.from_dict({"brokers": [{"id": 0}], "topics": {"t": partitions}})
+    found = tune({"time": [0, 0], "size": [1, 1], "partition": [0, 1]}, cluster)
+    assert (found.at_most_ms, found.partitions) == (None, 2)
+    assert not [each for each in layers(found) if each["mark"]["type"] == "rule"]
+
+
+def test_a_picture_says_what_it_is(tmp_path: Path) -> None:
+    found = tuned()
+    found.plot(tmp_path / "x.svg")
+    text = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    shown = re.findall(r">([^<]+)<", text)
+    assert "batch.size and linger.ms for 4,000 records" in shown
+    assert {"recommended", "as it is set now", "requests", "p99 delay, ms", "batch.size"} <= set(shown)
+    (figure,) = figures.document(found).figures
+    assert figure.sentence.replace(" ", "") in "".join(shown).replace(" ", "")
+    assert 'fill="white"' in text
+
+
+def test_the_picture_of_any_answer_is_its_first_figure(tmp_path: Path) -> None:
+    draw(pw.assign({"t": 2}, {"c1": ["t"]}), tmp_path / "x.svg")
+    assert "Who reads what" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+    with pytest.raises(pw.PartwrightError, match=r"^there is no report of a dict: "):
+        draw({}, tmp_path / "y.svg")
+    assert not (tmp_path / "y.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "magic"),
+    [("x.svg", b"<svg"), ("x.PNG", b"\x89PNG"), ("x.pdf", b"%PDF")],
+    ids=["svg", "png", "pdf"],
+)
+def test_the_same_settings_are_the_same_bytes(name: str, magic: bytes, tmp_path: Path) -> None:
+    file = tmp_path / name
+    # Vega counts on from picture to picture.
+    assert report.page(tuned()).startswith("<!DOCTYPE html>")
+    tuned().plot(file)
+    here = file.read_bytes()
+    assert here.startswith(magic)
+    # Another process, whose hashes and clock are others.
+    program = f"""
+from partwright.batching import tune
+records = {{"time": [number // 4 for number in range(4000)], "size": [50 + number % 300 for number in range(4000)]}}
+tune(records, {{"orders": 6}}, at_most_ms=30).plot({str(file)!r})
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+    again = file.read_bytes()
+    # What draws a .pdf has the names of its parts in an order of their own each time.
+    assert sorted(again.splitlines()) == sorted(here.splitlines()) if magic == b"%PDF" else again == here
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("x.gif", "a picture is a .svg, .png or .pdf file by its suffix, not 'x.gif'"),
+        ("svg", "a picture is a .svg, .png or .pdf file by its suffix, not 'svg'"),
+        (7, "a picture is named by its path, not by 7"),
+        (
+            "no/such/folder/x.svg",
+            "'no/such/folder/x.svg' cannot be written (No such file or directory): name another",
+        ),
+    ],
+)
+def test_a_refusal_is_one_sentence(file: Any, sentence: str) -> None:
+    with pytest.raises(pw.PartwrightError) as refused:
+        tuned(batch_sizes=[16384]).plot(file)
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "partwright.report.picture.find_spec", lambda name: None if name == "vl_convert" else find(name)
+    )
+    with pytest.raises(pw.MissingExtraError) as refused:
+        tuned(batch_sizes=[16384]).plot(tmp_path / "x.svg")
+    assert str(refused.value) == "vl_convert is missing: pip install 'partwright[report]'"
