@@ -7,13 +7,16 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from docs.warm import CLIENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 DOCS = Path(__file__).parents[2] / "docs"
 # A command, and the document that is about it.
@@ -35,6 +38,7 @@ ELSEWHERE = {"broker.md", "clients.md"}
 TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
+MODULES = {"pytest": "-m pytest", "python": ""}
 TOPIC = "127.0.0.1:9092"
 BROKER = "partwright broker start --port 9092"
 PAGES = {
@@ -62,13 +66,36 @@ def steady(text: str) -> list[str]:
     return [TIMES.sub("#", line).rstrip() for line in text.strip().splitlines()]
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[str]:
+    """The text of a program that does what the command does, and spends no time on imports."""
+    # A socket's path has room for some hundred letters.
+    with tempfile.TemporaryDirectory(prefix="warm") as folder:
+        address = f"{folder}/s"
+        with subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("warm.py")), address],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+        ) as server:
+            try:
+                while not Path(address).exists():
+                    assert server.poll() is None
+                    time.sleep(0.02)
+                yield CLIENT.format(python=sys.executable, address=address)
+            finally:
+                server.terminate()
+
+
 @pytest.fixture
-def shell(tmp_path: Path) -> Callable[[str], str]:
+def shell(tmp_path: Path, warm: str) -> Callable[[str], str]:
     """Runs a line in a shell that knows the command, in a folder with the document's file."""
     (tmp_path / "bin").mkdir()
-    for name, module in {"partwright": "-m partwright", "pytest": "-m pytest", "python": ""}.items():
+    programs = {
+        name: f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n' for name, module in MODULES.items()
+    }
+    for name, text in {"partwright": warm, **programs}.items():
         program = tmp_path / "bin" / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n', encoding="utf-8")
+        program.write_text(text, encoding="utf-8")
         program.chmod(0o755)
     environment = {
         **os.environ,
