@@ -18,8 +18,9 @@ SECONDS := 30
 # for some files of one test take minutes, and would come last, alone, if those of many came first.
 WORKERS := 2
 PYTEST := $(PYTHON) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
-# Random questions to the real clients, as many as CASES says.
-SOAK := $(addsuffix /test_differential.py,$(addprefix tests/,assignors batching group keys producer)) tests/cluster
+# What `make slow` takes samples of: random questions to the real clients, and the Spark tests through Connect.
+SOAK := $(addsuffix /test_differential.py,$(addprefix tests/,assignors batching group keys producer)) tests/cluster tests/spark/test_connect.py
+CASES := 2000
 # The PySparks that `make spark-matrix` tests, beside the locked one of all other commands.
 SPARK_VERSIONS := 4.1.4 4.3.0
 
@@ -39,8 +40,8 @@ test: .venv/wheel ## Run the fast tests, Rust and Python
 slow: .venv/wheel ## Run the tests that need a broker, Spark or the real clients
 	$(PYTEST) -m slow
 
-soak: .venv/wheel ## Ask the real assignors, producers, batches, coordinators and placers at random: CASES=20000 of each, SEED=7, SOAK="tests/…"
-	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) $(PYTHON) -m pytest -m "slow and reference" --timeout 0 $(SOAK)
+soak: .venv/wheel ## Ask the real clients at random, four times what `make slow` asks, and all of Spark through Connect: CASES=20000 SEED=7 SOAK="tests/…"
+	PARTWRIGHT_CASES=$(CASES) PARTWRIGHT_SEED=$(SEED) PARTWRIGHT_ONE_OF=1 $(PYTHON) -m pytest -m slow --timeout 0 $(SOAK)
 
 spark-matrix: .venv/wheel ## Run the Spark tests and a small main job on other PySparks: SPARK_VERSIONS="4.1.4 4.3.0"
 	@bash tools/spark_matrix.sh $(SPARK_VERSIONS)

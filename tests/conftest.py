@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import random
 import secrets
 import subprocess
 import sys
@@ -30,9 +31,15 @@ LONGEST = [
 """Files that take minutes: begun last, one of them alone would keep one process waiting for the other."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     first = {TESTS / name: at for at, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path, len(first)))
+    # What is proven elsewhere already, and again on other versions, may be a sample: one test of so many.
+    if one_of := int(os.environ.get("PARTWRIGHT_ONE_OF") or 1) - 1:
+        drawn = random.Random(f"sample {os.environ.get('PARTWRIGHT_SEED')}")
+        left_out = {item for item in items if drawn.randint(0, one_of)}
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

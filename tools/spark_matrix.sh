@@ -53,6 +53,7 @@ for version in "$@"; do
     environment "$version" "$folder"
     "$folder/bin/python" -c "import pyspark, sys; sys.exit(pyspark.__version__ != '$version')" ||
         refuse "$folder has another PySpark than $version: remove that folder."
+    # Of the tests one of so many as PARTWRIGHT_ONE_OF says, those that PARTWRIGHT_SEED draws; all by default.
     # What docstrings show is what the locked PySpark prints.
     "$folder/bin/python" -m pytest -p no:cacheprovider --numprocesses 2 --dist loadfile --no-loadscope-reorder \
         -m "slow and spark" --ignore tests/spark/test_docstrings.py tests/spark

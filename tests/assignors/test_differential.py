@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
-CASES = 2000
+CASES = 500
 ROUNDS = 5
 TRIES = 3
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
-CASES = 600
+CASES = 200
 KAFKAS = ("", "3.9", "2.8")
 
 

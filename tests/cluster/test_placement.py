@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "placement"
-CASES = 3000
+CASES = 1000
 
 
 def golden(name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "placement" / "names.jsonl"
 LETTERS = "abzAZ019._-"
-CASES = 3000
+CASES = 1000
 
 
 def answer_names(question: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
-CASES = 1500
+CASES = 400
 
 
 def has_member_of_two_instances(question: dict[str, Any], answer: dict[str, Any]) -> bool:

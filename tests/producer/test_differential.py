@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
-CASES = 2000
+CASES = 500
 KAFKAS = ("", "3.9", "2.8", "2.3", "0.8")
 
 
