@@ -29,6 +29,7 @@ from partwright.keys.hashing import encode
 from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
+    from partwright._check import Json
     from partwright.audit.check import Placer
     from partwright.audit.key_sums import Observed
 
@@ -103,7 +104,7 @@ class Meeting:
         """Whether they meet: there are shared keys, and nothing keeps any of them apart."""
         return all(reason.kind in HARMLESS for reason in self.reasons)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         return {
             "ok": self.ok,
@@ -181,7 +182,7 @@ def meet(a: Side, b: Side) -> Meeting:
     )
 
 
-def _about(side: Side, letter: str, option: str) -> dict[str, Any]:
+def _about(side: Side, letter: str, option: str) -> Json:
     """What one of the two is by itself, its number of partitions found where it is not given."""
     seen, n, writer = side.seen, side.n, None
     largest = max(seen.rows_in, default=-1)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import SupportsIndex
 
+    from partwright._check import Fields, Json
+
 __all__ = ["After", "Alternative", "Before", "Moved", "Resize"]
 
 _HEAVY = 10
@@ -162,9 +164,9 @@ class Resize:
     def add(
         self,
         keys: Any,
-        partitions: Any = None,
-        offsets: Any = None,
-        sizes: Any = None,
+        partitions: object = None,
+        offsets: object = None,
+        sizes: object = None,
     ) -> None:
         """Take the next rows.
 
@@ -231,7 +233,7 @@ class Resize:
                 self._rows_after[row["after"]] += row["rows"]
                 self._bytes_after[row["after"]] += row["bytes"] or 0
 
-    def _count_at(self, row: dict[str, Any], end: int | None) -> None:
+    def _count_at(self, row: Fields, end: int | None) -> None:
         """Count where records are; `end` is the offset after the last of them."""
         at = row["at"]
         if at is None:
@@ -327,7 +329,7 @@ class Resize:
         found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         before, after = self.largest_share
         return {
@@ -355,7 +357,7 @@ class Resize:
             "flows": self.flows(),
         }
 
-    def _place_of_null(self, n: int) -> Any:
+    def _place_of_null(self, n: int) -> pa.Array:
         """Where the client puts null keys, which a few of them hash; null where it does not."""
         return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
 
