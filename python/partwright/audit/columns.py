@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,8 @@ from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
+
+    from partwright.keys.hashing import Column
 
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
@@ -59,7 +61,7 @@ class Columns(NamedTuple):
 
 
 def columns(
-    keys: Any,
+    keys: Column,
     partitions: object,
     timestamps: object = None,
     offsets: object = None,

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.audit.check import Placer
     from partwright.audit.key_sums import Observed
+    from partwright.files.formats import Column
 
 __all__ = ["ANYWHERE", "KeyApart", "Meeting", "Side", "add_placed", "meet"]
 
@@ -115,7 +116,7 @@ class Meeting:
         }
 
 
-def add_placed(seen: Observed, placer: Placer, keys: Any) -> None:
+def add_placed(seen: Observed, placer: Placer, keys: Column) -> None:
     """Take the keys of the next rows of a table, where a client would put them.
 
     Raises:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import gcd
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
     from partwright._check import Fields, Json
+    from partwright.files.formats import Column
 
 __all__ = ["After", "Alternative", "Before", "Moved", "Resize"]
 
@@ -163,7 +164,7 @@ class Resize:
 
     def add(
         self,
-        keys: Any,
+        keys: Column,
         partitions: object = None,
         offsets: object = None,
         sizes: object = None,

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from partwright._check import MOST_INT, MOST_LONG, Json, object_fields, shown, whole
+from partwright._check import MOST_INT, MOST_LONG, object_fields, shown, whole
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own
 from partwright.assignors.strategy_setting import assignment_strategy, listed_assignors
 from partwright.cluster.topic_names import check_topic
@@ -42,7 +42,7 @@ class BrokerConfigs:
     """The coordinator's settings, for either protocol, by the names of the core."""
 
     classic: dict[str, int]
-    consumer: Json
+    consumer: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class MemberConfigs:
         Raises:
             PartwrightError: What it says is none.
         """
-        told: Json = {"member_id": _text(event.get("member_id"), f"{where}: member_id")}
+        told: dict[str, Any] = {"member_id": _text(event.get("member_id"), f"{where}: member_id")}
         if "poll_ms" in event:
             told["poll_ms"] = whole(event["poll_ms"], "poll_ms", 0, MOST_INT, where=f"{where}: ")
         if "instance_id" in event:
@@ -102,7 +102,7 @@ class MemberConfigs:
             )
         return made
 
-    def for_core(self) -> Json:
+    def for_core(self) -> dict[str, object]:
         """As the core takes them."""
         return {
             "instance_id": self.instance_id,
@@ -147,7 +147,7 @@ def read_configs(
 
 
 def _with(configs: MemberConfigs, given: Mapping[str, object], where: str) -> MemberConfigs:
-    told: Json = {}
+    told: dict[str, Any] = {}
     for key, name in _NUMBERS.items():
         if key in given:
             told[name] = whole(

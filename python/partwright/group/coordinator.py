@@ -74,7 +74,7 @@ def classic_config(given: Mapping[str, object] | None) -> dict[str, int]:
     return _config(given, _CLASSIC)
 
 
-def consumer_config(given: Mapping[str, object] | None) -> Json:
+def consumer_config(given: Mapping[str, object] | None) -> dict[str, Any]:
     """The same for KIP-848's protocol.
 
     The bounds that a broker has for them (`group.consumer.min.session.timeout.ms`, 45 s by default, and others) are

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from partwright._check import Json, listed, meant, object_fields, optional, shown, unknown, whole
+from partwright._check import Fields, listed, meant, object_fields, optional, shown, unknown, whole
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, read_configs
 from partwright.group.script_events import EVENTS, LATEST_MS, Event, Story
@@ -53,7 +53,7 @@ class Script:
     broker: BrokerConfigs
     topics: dict[str, int | None]
     members: tuple[str, ...]
-    actions: tuple[tuple[int, Json], ...]
+    actions: tuple[tuple[int, Fields], ...]
     latency_ms: int
     until_ms: int | None
     records_per_s: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwright._check import MOST_INT, Json, listed, meant, optional, shown, whole
+from partwright._check import MOST_INT, listed, meant, optional, shown, whole
 from partwright.errors import PartwrightError
 from partwright.group.script_members import ScriptMembers, SelfAssigned, text_of
 from partwright.group.script_topics import ScriptTopics, counts_of, name_of
@@ -42,7 +42,7 @@ class Story:
     members: ScriptMembers
     down_ms: int
     beside: SelfAssigned = field(default_factory=SelfAssigned)
-    actions: list[tuple[int, Json]] = field(default_factory=list)
+    actions: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
 
 class Event(NamedTuple):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from partwright.report.text import bytes_, number, plain, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from partwright._check import Fields, Json
+    from partwright._check import Fields
     from partwright.report.plots import Spec
 
 __all__ = ["TABLED", "Column", "Document", "Figure", "Verdict", "bounded"]
@@ -115,7 +115,14 @@ class Document:
     answer: object
 
 
-def bounded(rows: Sequence[Fields], most: int = TABLED) -> Json:
+class Bounded(TypedDict):
+    """What a figure has of a table that may be too long for it."""
+
+    rows: tuple[Fields, ...]
+    left: int
+
+
+def bounded(rows: Sequence[Fields], most: int = TABLED) -> Bounded:
     """The first rows of a table, and how many it lacks then.
 
     Examples:

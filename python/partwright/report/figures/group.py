@@ -9,7 +9,7 @@ from partwright.group import costs
 from partwright.group.chart import extremes, unread_spans
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, PROTOCOLS, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
-from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
+from partwright.report.plots import Spec, by_kind, by_name, chart, quantity, tooltip
 from partwright.report.sentences import of_timeline, seconds
 from partwright.report.text import after, counted, label, number, plain, shown
 
@@ -142,7 +142,7 @@ def _lanes(
     gaps: Sequence[tuple[str, int, int]],
     partitions: Sequence[str],
     end: int,
-) -> tuple[list[Json], Json]:
+) -> tuple[list[Json], Spec]:
     """A bar for each time that a member read a partition, in the partition's colour and lane."""
     bars = [
         {
@@ -174,7 +174,7 @@ def _lanes(
 
 def _counts(
     rows: Sequence[Fields], gaps: Sequence[tuple[str, int, int]], names: Sequence[str], end: int
-) -> tuple[list[Json], Json]:
+) -> tuple[list[Json], Spec]:
     """A bar for each span in which a member read as many partitions; the fewest, where they changed in it."""
     edges = [end * cell // _CELLS for cell in range(_CELLS + 1)]
     changes: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
