@@ -6,7 +6,7 @@ import difflib
 import json
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from partwright.errors import PartwrightError
 
@@ -19,6 +19,8 @@ __all__ = [
     "MOST_INT",
     "MOST_LONG",
     "MOST_MADE",
+    "Fields",
+    "Json",
     "at_least_one",
     "bits",
     "first_line",
@@ -45,6 +47,11 @@ MOST_LONG = 2**63 - 1
 MOST_MADE = 1_000_000
 """As many partitions as are made out of mere numbers of them, of all topics together: each takes memory."""
 _SHOWN = 8
+
+Json: TypeAlias = dict[str, Any]
+"""A JSON object, as `json.loads` gives it and `json.dumps` takes it: what a field holds is known where it is read."""
+Fields: TypeAlias = Mapping[str, Any]
+"""The fields of a JSON object, or of a table's row, that are read and never set."""
 
 
 def refused(given: object, what: str, reason: str, where: str = "") -> PartwrightError:
@@ -127,7 +134,7 @@ def refuse_many(count: int, what: str, where: str = "") -> None:
         )
 
 
-def object_fields(given: object, what: str, names: Sequence[str], needs: str | None) -> dict[str, Any]:
+def object_fields(given: object, what: str, names: Sequence[str], needs: str | None) -> Json:
     """An object's fields, if it has only those that there are, and the one that it needs, if any.
 
     Examples:
@@ -163,7 +170,7 @@ def read_json(text: str | bytes, again: Callable[[], str] = lambda: ": each name
         partwright.errors.PartwrightError: 'a' is there twice in one object: each name once
     """
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, object]]) -> Json:
         found = dict(pairs)
         if len(found) < len(pairs):
             raise same_name_twice(_first_repeated(name for name, _ in pairs), then=again())

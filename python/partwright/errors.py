@@ -47,7 +47,7 @@ class PartwrightError(ValueError):
     row: int | None = None
     field: str | None = None
     path: str | None = None
-    value: Any = None
+    value: object = None
     reason: str | None = None
 
     def __init__(
@@ -57,7 +57,7 @@ class PartwrightError(ValueError):
         row: int | None = None,
         field: str | None = None,
         path: str | None = None,
-        value: Any = None,
+        value: object = None,
         reason: str | None = None,
     ) -> None:
         super().__init__(sentence)
@@ -96,16 +96,16 @@ class PartwrightError(ValueError):
         """
         return self._again(f"{where}: {self}", path=self.path if path is None else path)
 
-    def knowing(self, **known: Any) -> Self:
+    def knowing(self, **known: object) -> Self:
         """The same refusal, which knows more; its sentence is the same."""
         return self._again(str(self), **known)
 
-    def _again(self, sentence: str, **known: Any) -> Self:
+    def _again(self, sentence: str, **known: object) -> Self:
         anew = _anew(type(self), (sentence, *self.args[1:]))
         anew.__dict__.update(vars(self), **known)
         return anew
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # By default a subclass would be made anew of its sentence alone.
         return _anew, (type(self), self.args), {**vars(self), "value": _picklable(self.value)}
 
@@ -134,11 +134,11 @@ class ContractError(PartwrightError, AssertionError):
         self.found = found
 
 
-def _anew(class_: type[_Error], args: tuple[Any, ...]) -> _Error:
+def _anew(class_: type[_Error], args: tuple[object, ...]) -> _Error:
     return class_.__new__(class_, *args)
 
 
-def _picklable(value: Any) -> Any:
+def _picklable(value: object) -> object:
     """A value as it comes to another process: what cannot be sent there is left out, and the error arrives."""
     try:
         pickle.dumps(value)

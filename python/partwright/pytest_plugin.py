@@ -16,6 +16,7 @@ from partwright.errors import ContractError, PartwrightError
 from partwright.keys.key_text import short
 
 if TYPE_CHECKING:
+    from partwright._check import Json
     from partwright.audit.check import Check
 
 __all__ = ["PartitionContract", "partition_contract", "pytest_addoption"]
@@ -57,7 +58,7 @@ class PartitionContract:
 
     def __call__(
         self,
-        records: Any,
+        records: object,
         key: str | None = None,
         *,
         n: int | None = None,
@@ -116,7 +117,7 @@ class PartitionContract:
             raise PartwrightError(f"pytest's option partwright_n takes a whole number, not {stated!r}")
         return int(stated)
 
-    def _check(self, records: Any, key: str | None, **terms: Any) -> Check:
+    def _check(self, records: object, key: str | None, **terms: Any) -> Check:
         from partwright.audit.contract import check_contract  # noqa: PLC0415 - it brings pyarrow
 
         found = check_contract(records, key=key, **terms)
@@ -131,7 +132,7 @@ class PartitionContract:
         return found
 
 
-def _tables(found: dict[str, Any]) -> str:
+def _tables(found: Json) -> str:
     """The fullest partitions and the heaviest keys, for people."""
     filled = [each for each in found["partitions"] if each["rows"]]
     fullest = sorted(filled, key=lambda each: -each["rows"])

@@ -81,8 +81,8 @@ def test_every_function_of_the_extension_module_is_used() -> None:
     for path in PYTHON.rglob("*.py"):
         used |= set(re.findall(r"(?<!\.)\b_core\.(\w+)", path.read_text(encoding="utf-8")))
     assert "murmur2" in used
-    # The addresses are the tests' means to see that nothing is copied; a timeline is what a play returns.
-    assert set(_core.__all__) - used == {"key_addresses", "Timeline"}
+    # The addresses are the tests' means to see that nothing is copied.
+    assert set(_core.__all__) - used == {"key_addresses"}
     assert used <= set(_core.__all__)
 
 

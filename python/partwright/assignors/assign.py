@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright.assignors.assignment import Assignment
@@ -27,7 +27,7 @@ __all__ = ["assign", "assign_group"]
 def assign(
     topics: Mapping[str, int],
     members: Iterable[Member] | Mapping[str, Iterable[str]],
-    assignor: Any = "range",
+    assignor: object = "range",
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
     topic_ids: Mapping[str, str] | None = None,
@@ -81,7 +81,7 @@ def assign(
 
 def assign_group(
     group: Group,
-    assignor: Any,
+    assignor: object,
     topic_ids: Mapping[str, str] | None = None,
 ) -> Assignment:
     """What an assignor makes of a group that is in columns already.

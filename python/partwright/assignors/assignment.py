@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,7 +37,7 @@ class Assignment:
         topic_ids: By topic that is there, the id that a broker's assignor knew it by; None of all others.
     """
 
-    def __init__(self, group: Group, lists: Any) -> None:
+    def __init__(self, group: Group, lists: pa.ListArray) -> None:
         """Takes what the core said of a group; `assign` makes assignments."""
         self._group = group
         self.members: Sequence[str] = group.members
@@ -244,7 +244,7 @@ class Assignment:
         return pa.table({"topic": text["topic"], "partition": table["partition"], column: text["member"]})
 
 
-def _spread(counts: Any, members: int) -> Spread:
+def _spread(counts: pa.Array, members: int) -> Spread:
     if not members:
         return Spread(0, 0, 0.0)
     found = pc.min_max(counts).as_py()

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.assignors.assign import assign_group
 from partwright.assignors.assignment import Assignment, Spread
@@ -19,6 +19,9 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import pyarrow as pa
+
+    from partwright._check import Json
     from partwright.assignors.members import Member
 
 __all__ = ["COMPARED", "Compared", "compare"]
@@ -53,7 +56,7 @@ class Compared:
     in_rack_share: float | None
     seconds: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         return self.__dict__ | {"spread": self.spread._asdict()}
 
@@ -116,7 +119,7 @@ def _figures(name: str, assignment: Assignment, seconds: float | None) -> Compar
     )
 
 
-def _text(table: Any) -> Any:
+def _text(table: pa.Table) -> pa.Table:
     for name in ("topic", "member"):
         table = table.set_column(table.schema.get_field_index(name), name, table[name].cast("string"))
     return table

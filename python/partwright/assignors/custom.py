@@ -83,7 +83,7 @@ class OwnAssignor:
             return given
         return cls(made("assignor", given))
 
-    def lists(self, group: Group) -> Any:
+    def lists(self, group: Group) -> pa.ListArray:
         """What it gives to each member.
 
         Raises:
@@ -217,7 +217,7 @@ class OwnAssignor:
         told = f"{type(self._assignor).__qualname__}.{attribute}"
         return called(told, lambda: getattr(self._assignor, attribute, default))
 
-    def _asked(self, method: str, *arguments: object) -> Any:
+    def _asked(self, method: str, *arguments: object) -> object:
         told = f"{type(self._assignor).__qualname__}.{method}"
         return called(told, lambda: getattr(self._assignor, method)(*arguments))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import first_line
+from partwright._check import Fields, first_line
 from partwright.assignors.assign import assign_group
 from partwright.assignors.members import Group
 from partwright.assignors.names import resolve
@@ -27,7 +27,6 @@ REQUIRED = ("group", "member", "topics")
 OPTIONAL = ("owned", "generation", "instance_id", "rack")
 # All of them are read as plain lists.
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-_Row: TypeAlias = Mapping[str, Any]
 _Table: TypeAlias = Any
 """Whatever `pyarrow.table` takes, or one; pyarrow publishes no types."""
 
@@ -35,7 +34,9 @@ _Table: TypeAlias = Any
 class Topics:
     """What groups may subscribe to: by name how many partitions a topic has, and the racks of their replicas."""
 
-    def __init__(self, partitions: Mapping[str, int], racks: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, partitions: Mapping[str, int], racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
+    ) -> None:
         # Checked here as a whole, for a group takes no more of it than its members name.
         Group.of(partitions, (), racks)
         self._partitions = partitions
@@ -43,7 +44,7 @@ class Topics:
         self._places = {name: place for place, name in enumerate(partitions)}
 
     @classmethod
-    def of_rows(cls, rows: Sequence[_Row]) -> Topics:
+    def of_rows(cls, rows: Sequence[Fields]) -> Topics:
         """The topics of a table's rows: `topic`, `partitions` and, where it has them, `racks`.
 
         Raises:
@@ -57,7 +58,7 @@ class Topics:
         racks = {row["topic"]: row["racks"] for row in rows if row.get("racks") is not None}
         return cls(partitions, racks)
 
-    def group(self, members: Sequence[_Row]) -> Group:
+    def group(self, members: Sequence[Fields]) -> Group:
         """A group of these members, with the topics that they name: no assignor looks at the others.
 
         Raises:
@@ -82,11 +83,11 @@ class Assigned(NamedTuple):
         position: Its place in its member's list, which is in Kafka's order.
     """
 
-    ends: Any
-    reader: Any
-    topic: Any
-    partition: Any
-    position: Any
+    ends: pa.Array
+    reader: pa.Array
+    topic: pa.Array
+    partition: pa.Array
+    position: pa.Array
 
 
 def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor: str = "range") -> pa.Table:
@@ -183,7 +184,7 @@ def assign_sorted(
     """
     _check_types(members)
     rows = _rows(members)
-    lists: list[Any] = []
+    lists: list[pa.Array] = []
     names: list[str] = []
     bases: list[int] = []
     ends = [0]
@@ -214,10 +215,10 @@ def assign_sorted(
     )
 
 
-def _rows(members: pa.Table) -> list[_Row]:
+def _rows(members: pa.Table) -> list[Fields]:
     """The members as `Group.of` takes them; what is null is not said."""
     fields = [name for name in ("topics", *OPTIONAL) if name in members.column_names]
-    rows: list[_Row] = []
+    rows: list[Fields] = []
     ids = members["member"].to_pylist()
     for row, name in zip(members.select(fields).to_pylist(), ids, strict=True):
         if row.get("owned") is not None:
@@ -226,7 +227,7 @@ def _rows(members: pa.Table) -> list[_Row]:
     return rows
 
 
-def _topics(topics: object, groups: object) -> Callable[[int], Topics]:
+def _topics(topics: object, groups: pa.Array) -> Callable[[int], Topics]:
     if isinstance(topics, Mapping):
         shared = Topics(topics)
         return lambda _: shared
@@ -236,13 +237,13 @@ def _topics(topics: object, groups: object) -> Callable[[int], Topics]:
         shared = Topics.of_rows(rows)
         return lambda _: shared
     _refuse_null("topics", table["group"])
-    of_groups: dict[int | None, list[_Row]] = {}
+    of_groups: dict[int | None, list[Fields]] = {}
     for place, row in zip(_places(table["group"], groups), rows, strict=True):
         of_groups.setdefault(place, []).append(row)
     return lambda place: Topics.of_rows(of_groups.get(place, []))
 
 
-def _places(named: Any, groups: Any) -> list[int | None]:
+def _places(named: pa.ChunkedArray, groups: pa.Array) -> list[int | None]:
     """Each name's place among the groups. Arrow compares them: Python's values may be coarser, and NaN equals none."""
     schemas = [pa.schema([("group", names.type)]) for names in (named, groups)]
     try:
@@ -277,7 +278,7 @@ def _read(name: str, given: _Table, required: Sequence[str], optional: Sequence[
         raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
 
 
-def _decoded(values: Any) -> Any:
+def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column without the encodings that Arrow's own functions do not take."""
     if pa.types.is_run_end_encoded(values.type):
         values = pc.run_end_decode(values)
@@ -286,7 +287,7 @@ def _decoded(values: Any) -> Any:
     return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
 
 
-def _plain(kind: Any) -> Any:
+def _plain(kind: pa.DataType) -> pa.DataType:
     """The type without views, as polars has them."""
     if pa.types.is_dictionary(kind):
         return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
@@ -311,14 +312,14 @@ def _check_types(members: pa.Table) -> None:
             raise PartwrightError(f"the column {name} is a list of {told}, not {kind}")
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
     return any(is_it(kind) for is_it in text)
 
 
-def _is_pair(kind: Any) -> bool:
+def _is_pair(kind: pa.DataType) -> bool:
     if pa.types.is_null(kind):
         return True
     names = (
@@ -327,13 +328,13 @@ def _is_pair(kind: Any) -> bool:
     return {"topic", "partition"} <= names
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+_KINDS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = {
     "topics": ("names", _is_text),
     "owned": ("structs of topic and partition", _is_pair),
 }
 
 
-def _refuse_null(name: str, groups: Any) -> None:
+def _refuse_null(name: str, groups: pa.ChunkedArray) -> None:
     if groups.null_count:
         row = pc.index(pc.is_null(groups), value=True).as_py()
         raise PartwrightError(f"{name}: row {row} is of no group, its group is null")

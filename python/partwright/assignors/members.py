@@ -15,12 +15,10 @@ from partwright.errors import PartwrightError
 
 __all__ = ["INT32", "Group", "Member", "Owned"]
 
-Member: TypeAlias = Mapping[str, Any]
+Member: TypeAlias = Mapping[str, object]
 _FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "streams")
 INT32 = 2**31
 """What no number of Kafka reaches: its numbers are of Java's `int`."""
-_Lists: TypeAlias = Any
-"""A `pyarrow.ListArray`; pyarrow publishes no types."""
 
 
 class Owned(NamedTuple):
@@ -28,7 +26,7 @@ class Owned(NamedTuple):
 
     members: Sequence[str]
     topics: Sequence[str]
-    lists: _Lists
+    lists: pa.ListArray
 
 
 @dataclass(frozen=True)
@@ -48,13 +46,13 @@ class Group:
     """
 
     topics: list[str]
-    partitions: _Lists
+    partitions: pa.Array
     members: list[str]
-    member_racks: _Lists
+    member_racks: pa.Array
     rack_names: list[str]
-    subscribed: _Lists
-    racks: _Lists | None
-    batches: tuple[_Lists, _Lists]
+    subscribed: pa.ListArray
+    racks: pa.ListArray | None
+    batches: tuple[pa.RecordBatch, pa.RecordBatch]
     topic_ids: list[str] | None = None
 
     @classmethod
@@ -125,8 +123,8 @@ class _Columns:
         self.instances: list[str | None] = []
         self.racks: list[int | None] = []
         self.generations: list[int] = []
-        self.subscribed: list[list[Any]] = []
-        self.owned: list[list[Any] | None] = []
+        self.subscribed: list[list[object]] = []
+        self.owned: list[list[object] | None] = []
 
     def add(self, member: Member, *, has_owned: bool) -> None:
         if not isinstance(member, Mapping):
@@ -158,7 +156,7 @@ class _Columns:
             raise PartwrightError(f"member {name!r} says what it owned, and so does owned=: leave one out")
         self.owned.append(None if claimed is None else _pairs(name, claimed))
 
-    def subscriptions(self) -> _Lists:
+    def subscriptions(self) -> pa.ListArray:
         """Lists of the topics' numbers; a topic that nobody has counted gets the next."""
         found = _core.name_lists(self.subscribed, self.numbers)
         if isinstance(found, tuple):
@@ -167,7 +165,7 @@ class _Columns:
             raise PartwrightError(f"member {self._named(member)}: a topic is text, not {shown(odd)}")
         return found[0]
 
-    def owned_lists(self) -> tuple[_Lists, _Lists]:
+    def owned_lists(self) -> tuple[pa.ListArray, pa.ListArray]:
         """What members own: lists of topics and of partitions, null where a member does not say."""
         found = _core.pair_lists(self.owned, self.numbers)
         if isinstance(found, tuple):
@@ -182,7 +180,7 @@ class _Columns:
     def _rack(self, rack: str) -> int:
         return self.rack_numbers.setdefault(rack, len(self.rack_numbers))
 
-    def replicas(self, racks: Mapping[str, Sequence[Sequence[str | None]]]) -> _Lists:
+    def replicas(self, racks: Mapping[str, Sequence[Sequence[str | None]]]) -> pa.ListArray:
         """By topic and partition, the racks of its replicas; a replica without a rack has none."""
         if not isinstance(racks, Mapping):
             raise PartwrightError(f"racks has a list of lists by topic, not {shown(racks)}")
@@ -246,7 +244,9 @@ def _counts(topics: object) -> dict[str, int]:
     return dict(topics)
 
 
-def _owned_before(owned: Owned, members: list[str], numbers: dict[str, int]) -> tuple[_Lists, _Lists]:
+def _owned_before(
+    owned: Owned, members: list[str], numbers: dict[str, int]
+) -> tuple[pa.ListArray, pa.ListArray]:
     """What members were given before, in the numbers of this group."""
     places = {name: place for place, name in enumerate(owned.members)}
     taken = owned.lists.take(pa.array([places.get(name) for name in members], pa.int64()))
@@ -259,11 +259,11 @@ def _owned_before(owned: Owned, members: list[str], numbers: dict[str, int]) -> 
     )
 
 
-def _lists(ends: list[int], values: list[int]) -> _Lists:
+def _lists(ends: list[int], values: list[int]) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(values, pa.int32()))
 
 
-def _texts(values: Sequence[str | None], field: str) -> _Lists:
+def _texts(values: Sequence[str | None], field: str) -> pa.Array:
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError as error:

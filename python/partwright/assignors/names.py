@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from partwright import _core
 from partwright.assignors.custom import OwnAssignor, is_path
 from partwright.errors import PartwrightError
@@ -38,7 +36,7 @@ def assignors() -> list[str]:
     return _core.assignors()
 
 
-def resolve(assignor: Any) -> str | OwnAssignor:
+def resolve(assignor: object) -> str | OwnAssignor:
     """The name of one of Kafka's assignors, or somebody's own.
 
     Raises:

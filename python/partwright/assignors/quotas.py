@@ -11,7 +11,7 @@ Arrow column of whole numbers; a row with a null in any of them gives a null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index as as_index
 from typing import Any, TypeAlias
 
@@ -26,6 +26,8 @@ __all__ = ["max_quota", "min_quota", "over_max_quota", "range_length", "range_st
 Numbers: TypeAlias = Any
 """A whole number, None, a list of them, or whatever speaks Arrow's PyCapsule interface."""
 
+_Values: TypeAlias = pa.Scalar | pa.Array | pa.ChunkedArray
+_Compare: TypeAlias = Callable[[_Values, object], _Values]
 _MOST = 2**31 - 1
 
 
@@ -162,11 +164,11 @@ def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Numbe
     return _result(pc.add(quota, pc.less(place, extra).cast(pa.int64())), pa.int32())
 
 
-def _shared(partitions: Numbers, members: Numbers) -> tuple[Any, Any]:
+def _shared(partitions: Numbers, members: Numbers) -> tuple[_Values, _Values]:
     return _quotient(*_aligned(partitions=partitions, members=members))
 
 
-def _ranged(index: Numbers, partitions: Numbers, members: Numbers) -> tuple[Any, Any, Any]:
+def _ranged(index: Numbers, partitions: Numbers, members: Numbers) -> tuple[_Values, _Values, _Values]:
     place, parts, those = _aligned(index=index, partitions=partitions, members=members)
     wrong = pc.greater_equal(place, those)
     outside = _first(wrong)
@@ -178,17 +180,17 @@ def _ranged(index: Numbers, partitions: Numbers, members: Numbers) -> tuple[Any,
     return place, *_quotient(parts, those)
 
 
-def _quotient(partitions: object, members: object) -> tuple[Any, Any]:
+def _quotient(partitions: _Values, members: _Values) -> tuple[_Values, _Values]:
     """What each has, and how many have one more."""
     quota = pc.divide(partitions, members)
     return quota, pc.subtract(partitions, pc.multiply(quota, members))
 
 
-def _rounded_up(quota: object, extra: object) -> Any:
+def _rounded_up(quota: _Values, extra: _Values) -> _Values:
     return pc.add(quota, pc.greater(extra, 0).cast(pa.int64()))
 
 
-def _aligned(**given: Numbers) -> list[Any]:
+def _aligned(**given: Numbers) -> list[_Values]:
     """The arguments as 64-bit scalars and columns, all of them in range and the columns of one length."""
     found = {name: _checked(name, values) for name, values in given.items()}
     lengths = {name: len(values) for name, values in found.items() if not isinstance(values, pa.Scalar)}
@@ -198,7 +200,7 @@ def _aligned(**given: Numbers) -> list[Any]:
     return list(found.values())
 
 
-def _checked(name: str, given: Numbers) -> Any:
+def _checked(name: str, given: Numbers) -> _Values:
     values = _read(name, given)
     if not (pa.types.is_integer(values.type) or pa.types.is_null(values.type)):
         raise PartwrightError(f"{name} is whole numbers, not {values.type}")
@@ -215,11 +217,11 @@ def _checked(name: str, given: Numbers) -> Any:
     return values.cast(pa.int64())
 
 
-def _ends(least: int) -> tuple[tuple[Any, int], tuple[Any, int]]:
+def _ends(least: int) -> tuple[tuple[_Compare, int], ...]:
     return (pc.less, least), (pc.greater, _MOST)
 
 
-def _read(name: str, given: Numbers) -> Any:
+def _read(name: str, given: Numbers) -> _Values:
     if given is None:
         return pa.scalar(None, pa.int64())
     if isinstance(given, (pa.Scalar, pa.Array, pa.ChunkedArray)):
@@ -242,7 +244,7 @@ def _read(name: str, given: Numbers) -> Any:
     )
 
 
-def _first(wrong: object) -> int | None:
+def _first(wrong: _Values) -> int | None:
     """The first row that is wrong; 0 where there are no rows, and the one number is."""
     if isinstance(wrong, pa.Scalar):
         return 0 if wrong.as_py() else None
@@ -250,14 +252,15 @@ def _first(wrong: object) -> int | None:
     return None if row < 0 else row
 
 
-def _placed(refusal: PartwrightError, wrong: object, row: int) -> PartwrightError:
+def _placed(refusal: PartwrightError, wrong: _Values, row: int) -> PartwrightError:
     return refusal if isinstance(wrong, pa.Scalar) else refusal.at_row(row)
 
 
-def _at(values: Any, row: int) -> Any:
-    return (values if isinstance(values, pa.Scalar) else values[row]).as_py()
+def _at(values: _Values, row: int) -> int:
+    found: int = (values if isinstance(values, pa.Scalar) else values[row]).as_py()
+    return found
 
 
-def _result(found: Any, kind: Any) -> Any:
+def _result(found: _Values, kind: pa.DataType) -> Numbers:
     found = found.cast(kind)
     return found.as_py() if isinstance(found, pa.Scalar) else found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
@@ -153,7 +153,7 @@ def _name(assignor: object) -> str:
     return found
 
 
-def listed_assignors(strategy: str | Sequence[object]) -> list[Any]:
+def listed_assignors(strategy: str | Sequence[object]) -> list[object]:
     """The setting's assignors as they are named; Java splits text at commas and trims each part.
 
     Raises:

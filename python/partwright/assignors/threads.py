@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
-from partwright._check import shown
+from partwright._check import Fields, shown
 from partwright.errors import PartwrightError
 
 __all__ = ["THREADED", "ordered", "threads"]
@@ -52,7 +52,7 @@ def threads(members: object, assignor: str) -> Any:
         )
     if assignor == _ROUND_ROBIN:
         _check_alike(known)
-    found: list[Any] = []
+    found: list[object] = []
     for member in members:
         streams = member.get("streams") if isinstance(member, Mapping) else None
         if streams is None or not isinstance(member.get("id"), str):
@@ -66,7 +66,7 @@ def threads(members: object, assignor: str) -> Any:
     return found
 
 
-def _read_by(member: Mapping[str, object], number: int) -> Any:
+def _read_by(member: Mapping[str, object], number: int) -> object:
     """What a member's thread of that number subscribes to."""
     topics, streams = member.get("topics"), member["streams"]
     if not isinstance(streams, Mapping) or isinstance(topics, Mapping) or not isinstance(topics, Iterable):
@@ -74,7 +74,7 @@ def _read_by(member: Mapping[str, object], number: int) -> Any:
     return [topic for topic in topics if not isinstance(topic, str) or streams[topic] > number]
 
 
-def _subscriptions(member: Mapping[str, Any]) -> int:
+def _subscriptions(member: Fields) -> int:
     """How many its threads have together, at least one each."""
     streams = member.get("streams")
     if isinstance(streams, Mapping):
@@ -181,12 +181,12 @@ def _check_alike_by_topic(member: Mapping[str, object]) -> None:
             )
 
 
-def _streams(member: Mapping[str, Any]) -> int:
+def _streams(member: Fields) -> int:
     streams = member.get("streams") or 1
     return max(streams.values()) if isinstance(streams, Mapping) else streams
 
 
-def _topics(member: Mapping[str, object]) -> set[Any]:
+def _topics(member: Mapping[str, object]) -> set[str]:
     """What of a subscription can be compared; the rest is for the group's own checks."""
     topics = member.get("topics")
     if not isinstance(topics, Iterable) or isinstance(topics, (str, bytes)):

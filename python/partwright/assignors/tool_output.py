@@ -13,12 +13,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from partwright._check import Json
 
 __all__ = ["read_members", "read_topics"]
 
@@ -29,7 +31,7 @@ _NEW = re.compile(r"([^(),;:\s]+):([\d,]+)")
 _NOTHING = "-"
 
 
-def read_members(text: str, topics: Mapping[str, int]) -> dict[str, Any]:
+def read_members(text: str, topics: Mapping[str, int]) -> Json:
     """The group whose members `kafka-consumer-groups.sh --describe --group G --members --verbose` prints.
 
     The tool does not print subscriptions: every member is taken to subscribe to all of `topics`. What members read is
@@ -46,7 +48,7 @@ def read_members(text: str, topics: Mapping[str, int]) -> dict[str, Any]:
         PartwrightError: It is no such text, has members of several groups or of none, or names no topics, as those of
             Kafka 3.8 and 3.9 do not.
     """
-    members: list[dict[str, Any]] = []
+    members: list[Json] = []
     groups: dict[str, None] = {}
     columns: dict[str, slice] | None = None
     for number, line in enumerate(text.splitlines(), 1):
@@ -113,7 +115,7 @@ def _row(line: str, columns: Mapping[str, slice], number: int) -> dict[str, str]
     return row
 
 
-def _member(row: Mapping[str, str], topics: Mapping[str, int], number: int) -> dict[str, Any]:
+def _member(row: Mapping[str, str], topics: Mapping[str, int], number: int) -> Json:
     assignment = next(row[name] for name in _ASSIGNMENTS if name in row)
     owned = _owned(assignment, number)
     for topic in owned:
@@ -121,7 +123,7 @@ def _member(row: Mapping[str, str], topics: Mapping[str, int], number: int) -> d
             raise PartwrightError(
                 f"line {number}: {row['CONSUMER-ID']!r} reads {topic!r}: say how many partitions it has in --topics"
             )
-    member: dict[str, Any] = {
+    member: Json = {
         "id": row["CONSUMER-ID"],
         "topics": list(topics),
         "owned": owned,

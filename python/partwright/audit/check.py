@@ -14,7 +14,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import SupportsIndex
 
+    from partwright._check import Json
     from partwright.audit.heavy_keys import HeavyKey
     from partwright.files.formats import Column
 
@@ -117,7 +118,7 @@ class Example:
     client: str
     rows: int | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it: without `rows`, where there is a row or an offset."""
         found = asdict(self)
         if self.rows is None:
@@ -324,7 +325,7 @@ class Check:
         found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """What was found, as JSON has it."""
         keys, rows_in, heavy = self._seen.keys_in(), self._seen.rows_in, self._heaviest()
         listed = range(self.n) if self.n <= _LISTED else sorted(rows_in)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +17,8 @@ from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
+
+    from partwright.keys.hashing import Column
 
 # n is at most 2^31-1.
 _LARGEST = 2**31 - 2
@@ -59,10 +61,10 @@ class Columns(NamedTuple):
 
 
 def columns(
-    keys: Any,
-    partitions: Any,
-    timestamps: Any = None,
-    offsets: Any = None,
+    keys: Column,
+    partitions: object,
+    timestamps: object = None,
+    offsets: object = None,
     key_type: str | None = None,
     first_row: int = 0,
 ) -> Columns:
@@ -151,7 +153,7 @@ def counts(given: object, what: str, first_row: int = 0) -> pa.Array:
     return found
 
 
-def milliseconds(column: Any, first_row: int = 0) -> pa.Array:
+def milliseconds(column: pa.Array | pa.ChunkedArray, first_row: int = 0) -> pa.Array:
     """Milliseconds since 1970, as Kafka has them: whole numbers as they are, times and ISO 8601 text converted.
 
     Raises:
@@ -183,7 +185,7 @@ def milliseconds(column: Any, first_row: int = 0) -> pa.Array:
         ) from error
 
 
-def _floor(times: Any) -> Any:
+def _floor(times: pa.Array) -> pa.Array:
     # Of seconds nothing is cut off, and there may be too many of them.
     is_exact = times.type.unit == "s"
     whole = times.cast(pa.timestamp("ms", times.type.tz), safe=is_exact)
@@ -192,7 +194,7 @@ def _floor(times: Any) -> Any:
     return pc.subtract(whole.cast(pa.int64()), is_later.cast(pa.int64()))
 
 
-def _array(values: object) -> Any:
+def _array(values: object) -> pa.Array:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return in_one(values)
     return in_one(pa.chunked_array(values)) if hasattr(values, "__arrow_c_stream__") else pa.array(values)

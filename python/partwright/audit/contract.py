@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import pyarrow as pa
 
@@ -23,7 +23,9 @@ from partwright.keys.key_columns import key_columns
 from partwright.keys.key_text import short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable
+
+    from partwright._check import Fields, Json
 
 __all__ = ["check_contract", "contract"]
 
@@ -162,7 +164,7 @@ class _Contract:
         """A check before its first record."""
         return Check(self.n, self.client, self.key_type, max_share=self.max_share, min_used=self.min_used)
 
-    def check(self, records: Any, name: str | None = None) -> Check:
+    def check(self, records: object, name: str | None = None) -> Check:
         """Judge records that can be read again, or that nobody else will read."""
         if hasattr(records, "mapInArrow") and hasattr(records, "toArrow"):
             found = self._check_in_spark(records)
@@ -172,25 +174,25 @@ class _Contract:
         self._judge(found, name)
         return found
 
-    def pass_on(self, batches: Any, name: str) -> Any:
+    def pass_on(self, batches: Iterable[object], name: str) -> pa.RecordBatchReader | Iterator[object]:
         """The same batches one by one, judged after the last."""
         if not hasattr(batches, "__arrow_c_stream__"):
             return self._passed(batches, name)
         reader = pa.RecordBatchReader.from_stream(batches)
         return pa.RecordBatchReader.from_batches(reader.schema, self._passed(reader, name))
 
-    def _passed(self, batches: Iterator[object], name: str) -> Iterator[Any]:
+    def _passed(self, batches: Iterable[object], name: str) -> Iterator[object]:
         found = self.nothing_found()
         for batch in batches:
             self._add(batch, found)
             yield batch
         self._judge(found, name)
 
-    def _add(self, records: Any, found: Check) -> None:
+    def _add(self, records: object, found: Check) -> None:
         for keys in key_columns(records, self.key, self.key_type):
             found.add(keys)
 
-    def _check_in_spark(self, records: Any) -> Check:
+    def _check_in_spark(self, records: object) -> Check:
         if self.key is None:
             raise PartwrightError("a Spark DataFrame has columns: say which of them is the key, with key=")
         found: Check = _doors.spark().check(
@@ -211,7 +213,7 @@ class _Contract:
         raise ContractError(sentence if name is None else f"{name}: {sentence}", found)
 
 
-def _sentence(broken: list[str], found: Mapping[str, Any], max_share: float | None) -> str:
+def _sentence(broken: list[str], found: Fields, max_share: float | None) -> str:
     """What does not hold, by which keys, and what to do about it.
 
     Args:
@@ -237,7 +239,7 @@ def _sentence(broken: list[str], found: Mapping[str, Any], max_share: float | No
     )
 
 
-def _less_full(found: Mapping[str, Any], heavy: list[dict[str, Any]], placed: int, max_share: float) -> str:
+def _less_full(found: Fields, heavy: list[Json], placed: int, max_share: float) -> str:
     """What to do about a partition that is too full."""
     even = 1 / found["n"]
     if max_share < even:
@@ -248,7 +250,7 @@ def _less_full(found: Mapping[str, Any], heavy: list[dict[str, Any]], placed: in
     return "take a finer key or another n, of which `partwright resize` compares some, or raise max_share"
 
 
-def _named(heavy: list[dict[str, Any]], *, at_least: bool) -> str:
+def _named(heavy: list[Json], *, at_least: bool) -> str:
     more = " at least" if at_least else ""
     each = [f"{short(key['key'])} ({key['rows']:,} row{'s' * (key['rows'] > 1)}{more})" for key in heavy]
     return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,8 +29,10 @@ from partwright.keys.hashing import encode
 from partwright.keys.key_text import shown_key
 
 if TYPE_CHECKING:
+    from partwright._check import Json
     from partwright.audit.check import Placer
     from partwright.audit.key_sums import Observed
+    from partwright.files.formats import Column
 
 __all__ = ["ANYWHERE", "KeyApart", "Meeting", "Side", "add_placed", "meet"]
 
@@ -103,7 +105,7 @@ class Meeting:
         """Whether they meet: there are shared keys, and nothing keeps any of them apart."""
         return all(reason.kind in HARMLESS for reason in self.reasons)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         return {
             "ok": self.ok,
@@ -114,7 +116,7 @@ class Meeting:
         }
 
 
-def add_placed(seen: Observed, placer: Placer, keys: Any) -> None:
+def add_placed(seen: Observed, placer: Placer, keys: Column) -> None:
     """Take the keys of the next rows of a table, where a client would put them.
 
     Raises:
@@ -181,7 +183,7 @@ def meet(a: Side, b: Side) -> Meeting:
     )
 
 
-def _about(side: Side, letter: str, option: str) -> dict[str, Any]:
+def _about(side: Side, letter: str, option: str) -> Json:
     """What one of the two is by itself, its number of partitions found where it is not given."""
     seen, n, writer = side.seen, side.n, None
     largest = max(seen.rows_in, default=-1)

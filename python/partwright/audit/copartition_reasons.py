@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright.audit.encodings import words
 from partwright.keys.clients import clients
@@ -12,6 +12,7 @@ from partwright.keys.key_text import short, shown_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from partwright._check import Json
     from partwright.audit.encodings import Same
     from partwright.audit.fingerprint_answer import Fingerprint
 
@@ -65,7 +66,7 @@ class Summary:
     rows_shared: int
     rows_not_meeting: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         found = asdict(self)
         writer = self.writer

@@ -10,7 +10,7 @@ from __future__ import annotations
 import array
 import functools
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -53,12 +53,12 @@ class Same(NamedTuple):
 class _Reading(NamedTuple):
     """A way to read keys: which of them can be read so, what those are then, and how people say it."""
 
-    fits: Callable[[Any], Any]
-    read: Callable[[Any], Any]
+    fits: Callable[[pa.Array], pa.Array]
+    read: Callable[[pa.Array], pa.Array]
     words: str
 
 
-def same_keys(a: Any, b: Any, kept: float = 1.0) -> Same | None:
+def same_keys(a: pa.Array | pa.ChunkedArray, b: pa.Array | pa.ChunkedArray, kept: float = 1.0) -> Same | None:
     """The encodings under which most keys are in both tables; None where few more are than as they are.
 
     Args:
@@ -100,14 +100,14 @@ def words(name: str | None) -> str:
     return "as they are" if name is None else _READINGS[name].words
 
 
-def _count(a: object, b: object) -> int:
+def _count(a: pa.Array, b: pa.Array) -> int:
     """How many different keys are in both."""
     return pc.sum(pc.is_in(pc.unique(a), value_set=pc.unique(b))).as_py() or 0
 
 
-def _read_all(keys: Any, least: float) -> dict[str | None, Any]:
+def _read_all(keys: pa.Array, least: float) -> dict[str | None, pa.Array]:
     """Keys under each reading that fits so many of them: those that it does not fit stay as they are."""
-    found: dict[str | None, Any] = {None: keys}
+    found: dict[str | None, pa.Array] = {None: keys}
     for name, reading in _READINGS.items():
         fitting = reading.fits(keys)
         if (pc.sum(fitting).as_py() or 0) >= least:
@@ -116,7 +116,7 @@ def _read_all(keys: Any, least: float) -> dict[str | None, Any]:
     return found
 
 
-def _is_avro(keys: object) -> Any:
+def _is_avro(keys: pa.Array) -> pa.Array:
     length = pc.subtract(pc.binary_length(keys).cast(pa.int64()), number(HEADER + 1))
     short = pc.and_(pc.greater_equal(length, number(0)), pc.less(length, number(_AVRO_LENGTHS)))
     lengths = pa.array([bytes([2 * length]) for length in range(_AVRO_LENGTHS)], pa.binary())
@@ -124,20 +124,20 @@ def _is_avro(keys: object) -> Any:
     return pc.and_(pc.and_(has_id(keys), short), pc.equal(pc.binary_slice(keys, HEADER, HEADER + 1), told))
 
 
-def _is_json(keys: object) -> Any:
+def _is_json(keys: pa.Array) -> pa.Array:
     return pc.and_(has_id(keys), has_quotes(pc.binary_slice(keys, HEADER, END)))
 
 
-def _is_upper_uuid(keys: object) -> Any:
+def _is_upper_uuid(keys: pa.Array) -> pa.Array:
     return pc.and_(pc.match_substring_regex(keys, _UUID), pc.match_substring_regex(keys, "[A-F]"))
 
 
-def _has_length(length: int) -> Callable[[Any], Any]:
+def _has_length(length: int) -> Callable[[pa.Array], pa.Array]:
     wanted = number(length)
     return lambda keys: pc.equal(pc.binary_length(keys).cast(pa.int64()), wanted)
 
 
-def _decimal(keys: Any, code: str, type_: pa.DataType) -> Any:
+def _decimal(keys: pa.Array, code: str, type_: pa.DataType) -> pa.Array:
     """The decimal digits of big-endian numbers."""
     size = type_.bit_width // 8
     fixed = keys.cast(pa.binary(size))

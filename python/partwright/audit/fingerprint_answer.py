@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +22,7 @@ from partwright.keys.hashing import partition_for_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from partwright._check import Json
     from partwright.audit.key_sums import Observed
 
 __all__ = ["Answers", "Fingerprint"]
@@ -78,7 +79,7 @@ class Fingerprint:
         """For notebooks: see `partwright.report.notebook`."""
         return notebook(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it; keys are hex."""
         found = asdict(self)
         found["change"] = None if self.change is None else self.change.to_dict()
@@ -155,7 +156,7 @@ class Answers:
             unexplained=unexplained,
         )
 
-    def _followed(self, writer: Writer) -> Any:
+    def _followed(self, writer: Writer) -> pa.Array | pa.ChunkedArray:
         following = follows(self.pairs, writer)
         return pa.repeat(FALSE, len(self.pairs)) if following is None else pc.fill_null(following, FALSE)
 
@@ -295,7 +296,7 @@ class Answers:
             is_sampled=self.seen.is_sampled,
         )
 
-    def _places(self, key: Any) -> tuple[bytes, tuple[int, ...]]:
+    def _places(self, key: pa.Scalar) -> tuple[bytes, tuple[int, ...]]:
         places = self.pairs.filter(pc.equal(self.pairs["key"], key))["partition"]
         return key.as_py(), tuple(sorted(places.to_pylist()))
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -156,11 +156,11 @@ class Observed:
 
     def add(
         self,
-        keys: Any,
-        partitions: Any,
-        times: Any = None,
-        offsets: Any = None,
-        sizes: Any = None,
+        keys: pa.Array,
+        partitions: pa.Array,
+        times: pa.Array | None = None,
+        offsets: pa.Array | None = None,
+        sizes: pa.Array | None = None,
     ) -> None:
         """Take some records, the next of their source.
 
@@ -406,13 +406,13 @@ def _copied(rows: pa.Table) -> pa.Table:
     return rows.take(pc.indices_nonzero(pa.repeat(TRUE, rows.num_rows)))
 
 
-def _has_hash_below(keys: Any, below: int) -> Any:
+def _has_hash_below(keys: pa.ChunkedArray, below: int) -> pa.ChunkedArray:
     """Whether keys have one of the smallest hashes, of so many."""
     # Signed, so that zero is in the middle; Java's partitions go by the low bits, these are the high ones.
     return pc.less(murmur2(keys).cast(pa.int64()), number(below - _HASHES // 2))
 
 
-def _counted(column: Any) -> dict[int, int]:
+def _counted(column: pa.ChunkedArray) -> dict[int, int]:
     return {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
 
 

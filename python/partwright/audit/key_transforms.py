@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,18 +18,18 @@ HEADER = 5
 END = 2**31 - 1
 
 
-def has_id(keys: object) -> Any:
+def has_id(keys: pa.Array) -> pa.Array:
     """Which keys may have the five bytes that a schema registry's serializer puts before them."""
     return pc.and_(pc.starts_with(keys, b"\x00"), pc.greater_equal(pc.binary_length(keys), HEADER))
 
 
-def has_quotes(keys: object) -> Any:
+def has_quotes(keys: pa.Array) -> pa.Array:
     """Which keys are in the quotes of JSON's text."""
     quoted = pc.and_(pc.starts_with(keys, b'"'), pc.ends_with(keys, b'"'))
     return pc.and_(quoted, pc.greater(pc.binary_length(keys), 1))
 
 
-def without_id(keys: Any) -> pa.Array | None:
+def without_id(keys: pa.Array) -> pa.Array | None:
     r"""Keys without the five bytes that a schema registry's serializer puts before them; None where one has none.
 
     Examples:
@@ -41,7 +41,7 @@ def without_id(keys: Any) -> pa.Array | None:
     return pc.binary_slice(keys.cast(pa.binary()), HEADER, END) if pc.all(has_id(keys)).as_py() else None
 
 
-def without_quotes(keys: Any) -> pa.Array | None:
+def without_quotes(keys: pa.Array) -> pa.Array | None:
     """Keys without the quotes of JSON's text; None where one has none.
 
     Examples:
@@ -54,7 +54,7 @@ def without_quotes(keys: Any) -> pa.Array | None:
 
 
 # In the order in which they are tried, after the key as it is.
-TRANSFORMS: dict[str, Callable[[Any], pa.Array | None]] = {
+TRANSFORMS: dict[str, Callable[[pa.Array], pa.Array | None]] = {
     "confluent:strip-id": without_id,
     "json-unquote": without_quotes,
 }

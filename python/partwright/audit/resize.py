@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import gcd
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +32,9 @@ from partwright.keys.key_text import shown_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import SupportsIndex
+
+    from partwright._check import Fields, Json
+    from partwright.files.formats import Column
 
 __all__ = ["After", "Alternative", "Before", "Moved", "Resize"]
 
@@ -161,10 +164,10 @@ class Resize:
 
     def add(
         self,
-        keys: Any,
-        partitions: Any = None,
-        offsets: Any = None,
-        sizes: Any = None,
+        keys: Column,
+        partitions: object = None,
+        offsets: object = None,
+        sizes: object = None,
     ) -> None:
         """Take the next rows.
 
@@ -231,7 +234,7 @@ class Resize:
                 self._rows_after[row["after"]] += row["rows"]
                 self._bytes_after[row["after"]] += row["bytes"] or 0
 
-    def _count_at(self, row: dict[str, Any], end: int | None) -> None:
+    def _count_at(self, row: Fields, end: int | None) -> None:
         """Count where records are; `end` is the offset after the last of them."""
         at = row["at"]
         if at is None:
@@ -327,7 +330,7 @@ class Resize:
         found: list[dict[str, int]] = by_pair.sort_by(order).slice(0, _LISTED).to_pylist()
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         before, after = self.largest_share
         return {
@@ -355,7 +358,7 @@ class Resize:
             "flows": self.flows(),
         }
 
-    def _place_of_null(self, n: int) -> Any:
+    def _place_of_null(self, n: int) -> pa.Array:
         """Where the client puts null keys, which a few of them hash; null where it does not."""
         return partition_for_key(pa.nulls(1, pa.binary()), n, self.client)
 

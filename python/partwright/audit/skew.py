@@ -11,12 +11,14 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from partwright._check import Json
 
 __all__ = ["Skew", "read_share"]
 
@@ -113,7 +115,7 @@ class Skew:
             )
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         return {
             "largest_over_mean": self.largest_over_mean,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright.files.scalars import number
+
+if TYPE_CHECKING:
+    from partwright._check import Json
 
 __all__ = ["Change", "Parting", "parting"]
 
@@ -39,7 +42,7 @@ class Change:
     first_offset_after: dict[int, int]
     steps: tuple[int | str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As JSON has it."""
         names = {"before": "from", "after": "to"}
         return {names.get(name, name): value for name, value in asdict(self).items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -96,7 +96,7 @@ def _batches(
             read(row, records.done)
 
 
-def _arrays(columns: Mapping[str, Any], key_type: str | None, row: int) -> dict[str, pa.Array]:
+def _arrays(columns: Mapping[str, pa.Array], key_type: str | None, row: int) -> dict[str, pa.Array]:
     found = {"time": milliseconds(columns["time"], row)}
     if "key" in columns:
         found["key"] = in_one(encode(columns["key"], key_type)).cast(pa.binary())

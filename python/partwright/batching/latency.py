@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from partwright._check import MOST_INT, MOST_LONG, listed, object_fields, shown, whole
+from partwright._check import MOST_INT, MOST_LONG, Fields, listed, object_fields, shown, whole
 from partwright.errors import PartwrightError
 
 __all__ = ["Latency", "latency_of", "median"]
 
-Latency: TypeAlias = int | Mapping[str, Any]
+Latency: TypeAlias = int | Fields
 
 _FORMS = (("from", "to"), ("p50", "p99"), ("among",))
 

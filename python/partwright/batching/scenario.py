@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +19,7 @@ from partwright._check import (
     LEAST_LONG,
     MOST_INT,
     MOST_LONG,
+    Json,
     hex_key,
     listed,
     object_fields,
@@ -50,7 +51,7 @@ _RECORD = "time, key in hex, partition and size of the value, and of those of it
 _RECORD_FIELDS = range(4, 6)
 
 
-def replay(scenario: Mapping[str, object]) -> dict[str, Any]:
+def replay(scenario: Mapping[str, object]) -> Json:
     """What a producer makes of a scenario's records: their batches, and the requests that these are sent in.
 
     Args:
@@ -160,7 +161,7 @@ def broker_of(given: object) -> tuple[int, str | None, Latency, list[tuple[int, 
 
 
 def _records(given: Sequence[object], partitions: int) -> pa.StructArray:
-    columns: tuple[list[Any], ...] = ([], [], [], [], [])
+    columns: tuple[list[object], ...] = ([], [], [], [], [])
     for row, record in enumerate(given):
         for column, value in zip(columns, _record(row, record), strict=True):
             column.append(value)
@@ -202,7 +203,7 @@ def _fields(given: object) -> tuple[int, bytes | None, int | None, int | None, l
     )
 
 
-def _answer(tables: Mapping[str, pa.StructArray]) -> dict[str, Any]:
+def _answer(tables: Mapping[str, pa.StructArray]) -> Json:
     partitions, ids = (tables["records"].field(name).to_pylist() for name in ("partition", "batch"))
     return {
         "placed": [list(pair) for pair in zip(partitions, ids, strict=True)],
@@ -211,7 +212,7 @@ def _answer(tables: Mapping[str, pa.StructArray]) -> dict[str, Any]:
     }
 
 
-def _batch(row: dict[str, Any]) -> dict[str, Any]:
+def _batch(row: Json) -> Json:
     plain = ("partition", "first_record", "records", "bytes", "opened_ms", "closed_ms", "why")
     return {
         "id": row["batch"],
@@ -221,6 +222,6 @@ def _batch(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _request(row: dict[str, Any]) -> dict[str, Any]:
+def _request(row: Json) -> Json:
     plain = ("sent_ms", "done_ms", "ok", "bytes", "batches")
     return {"id": row["request"], "node": row["broker"], **{name: row[name] for name in plain}}

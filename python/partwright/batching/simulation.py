@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from partwright import _core
-from partwright._check import LEAST_LONG, MOST_LONG, listed, object_fields, optional, shown
+from partwright._check import LEAST_LONG, MOST_LONG, Fields, Json, listed, object_fields, optional, shown
 from partwright._doors import notebook
 from partwright.batching.latency import latency_of, median
 from partwright.batching.scenario import broker_of, draws_of, is_each_append
@@ -314,8 +314,8 @@ class _Run:
         self,
         name: str,
         strategy: object,
-        configs: Mapping[str, Any] | None,
-        scenario: Mapping[str, Any],
+        configs: Mapping[str, object] | None,
+        scenario: Fields,
         *,
         rows: bool,
     ) -> None:
@@ -334,7 +334,7 @@ class _Run:
         self._core = _core.Batching(self._strategy, settings_of(found, self._strategy), scenario, rows)
         self.append = self._core.append
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         totals = self._core.finish()
         by_partition, by_broker = dict(totals["partitions"]), dict(totals["brokers"])
         total, acked, batches = sum(by_partition.values()), sum(by_broker.values()), totals["batches"]
@@ -359,7 +359,7 @@ class _Run:
         return {name: pa.Table.from_struct_array(array) for name, array in found}
 
 
-def _slowest(brokers: Sequence[tuple[int, str | None, Latency, Any]]) -> int | None:
+def _slowest(brokers: Sequence[tuple[int, str | None, Latency, object]]) -> int | None:
     """The broker with the longest median latency; the first of several, and none where all are as fast."""
     latencies = {broker: median(latency) for broker, _, latency, _ in brokers}
     if len(set(latencies.values())) <= 1:
@@ -389,7 +389,7 @@ def _scenario(
     failed_requests: Sequence[int],
     seed: int,
     draws: Sequence[int] | None,
-) -> dict[str, Any]:
+) -> Json:
     others = {} if brokers is None else brokers
     if not isinstance(others, Mapping):
         raise PartwrightError(f"brokers are what is known of each by its id, not {shown(brokers)}")
@@ -418,7 +418,7 @@ def _scenario(
 
 def _named(
     strategies: Sequence[str] | Mapping[str, Mapping[str, object]],
-) -> list[tuple[str, str, Mapping[str, Any]]]:
+) -> list[tuple[str, str, Mapping[str, object]]]:
     """What is compared: names, strategies and configs of their own."""
     if not isinstance(strategies, Mapping):
         return [(each, each, {}) for each in listed(strategies, "strategies", str)]

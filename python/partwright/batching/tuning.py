@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright._check import listed, shown
+from partwright._check import Fields, Json, listed, shown
 from partwright._doors import notebook, picture
 from partwright.batching.simulation import SUMMARY, compare
 from partwright.cluster import Cluster
@@ -47,8 +47,8 @@ class Tuning:
     """
 
     settings: pa.Table
-    default: dict[str, Any]
-    recommended: dict[str, Any]
+    default: Json
+    recommended: Json
     reason: str
     at_most_ms: int | None
     partitions: int
@@ -81,14 +81,14 @@ class Tuning:
 
 
 def tune(
-    records: Any,
+    records: object,
     cluster: Cluster | Mapping[str, int],
     strategies: Sequence[str] = ("sticky",),
     *,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     lingers_ms: Sequence[int] = LINGERS_MS,
     at_most_ms: int | None = None,
-    configs: Mapping[str, Any] | None = None,
+    configs: Mapping[str, object] | None = None,
     **options: Any,
 ) -> Tuning:
     """Simulates each pair of `batch.size` and `linger.ms` with each strategy, and ranks them.
@@ -125,7 +125,7 @@ def tune(
         )
     if at_most_ms is not None and (type(at_most_ms) is not int or at_most_ms < 0):
         raise PartwrightError(f"at_most_ms is a whole number of milliseconds, not {shown(at_most_ms)}")
-    grid: dict[str, dict[str, Any]] = {"default": {"strategy": names[0], "configs": {}}}
+    grid: dict[str, Json] = {"default": {"strategy": names[0], "configs": {}}}
     for name in names:
         for size in sizes:
             for linger in lingers:
@@ -151,7 +151,7 @@ def tune(
     return Tuning(_table(ranked), default, ranked[0], reason, at_most, len(known.partitions(topic)))
 
 
-def _row(summary: dict[str, Any], configs: Mapping[str, object]) -> dict[str, Any]:
+def _row(summary: Json, configs: Mapping[str, object]) -> Json:
     settings = settings_of(read_configs(configs), summary["strategy"])
     about = {
         "strategy": summary.pop("strategy"),
@@ -161,26 +161,26 @@ def _row(summary: dict[str, Any], configs: Mapping[str, object]) -> dict[str, An
     return {**about, "is_on_front": False, **summary}
 
 
-def _without_twins(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_twins(rows: list[Json]) -> list[Json]:
     """The defaults are in the grid, too, as a rule."""
     return list({_settings(row): row for row in rows}.values())
 
 
-def _settings(row: Mapping[str, Any]) -> tuple[str, int, int]:
+def _settings(row: Fields) -> tuple[str, int, int]:
     return row["strategy"], row["batch_size"], row["linger_ms"]
 
 
-def _delay(row: Mapping[str, Any]) -> float:
+def _delay(row: Fields) -> float:
     """Records that never arrive take for ever."""
     return inf if row["p99_delay_ms"] is None or row["unsent"] else row["p99_delay_ms"]
 
 
-def _is_better(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _is_better(one: Fields, other: Fields) -> bool:
     mine, others = (one["requests"], _delay(one)), (other["requests"], _delay(other))
     return mine != others and all(a <= b for a, b in zip(mine, others, strict=True))
 
 
-def _order(row: Mapping[str, Any], default: Mapping[str, Any], limit: float) -> tuple[float, ...]:
+def _order(row: Fields, default: Fields, limit: float) -> tuple[float, ...]:
     """By what settings are ranked, the best first."""
     delay = _delay(row)
     # Too slow ones come by how slow they are.
@@ -206,7 +206,7 @@ def _reason(best: Mapping[str, object], default: Mapping[str, object], limit: fl
     return f"{what} {versus}: the fewest requests of all with {limit} ms or less"
 
 
-def _table(rows: list[dict[str, Any]]) -> pa.Table:
+def _table(rows: list[Json]) -> pa.Table:
     own = {
         "rank": pa.int32(),
         "strategy": pa.string(),

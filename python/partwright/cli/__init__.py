@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -60,7 +60,7 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(f"partwright.cli.commands.{cmd_name}").command
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:

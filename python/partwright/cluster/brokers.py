@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from typing import Any
 
-from partwright._check import listed, number, object_fields, shown
+from partwright._check import Json, listed, number, object_fields, shown
 from partwright.errors import PartwrightError
 
 __all__ = ["Broker", "Partition", "known", "read_broker", "read_partitions"]
@@ -126,7 +125,7 @@ def _read_partition(topic: str, given: object) -> Partition:
         raise error.within(f"topic {topic!r}") from None
 
 
-def known(part: Broker | Partition) -> dict[str, Any]:
+def known(part: Broker | Partition) -> Json:
     """A part's fields as `read_broker` and `read_partitions` take them: the id, and what is known; a leader always.
 
     Examples:

@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright import _core
-from partwright._check import listed, number, object_fields, read_json, refuse_many, shown, there_are, unknown
+from partwright._check import (
+    Json,
+    listed,
+    number,
+    object_fields,
+    read_json,
+    refuse_many,
+    shown,
+    there_are,
+    unknown,
+)
 from partwright._doors import kafka_metadata
 from partwright.cluster.brokers import Broker, Partition, known, read_broker, read_partitions
 from partwright.errors import PartwrightError
@@ -325,7 +335,7 @@ class Cluster:
         topics = {name: tuple(by_number[id_] for id_ in ids) for (name, by_number), ids in walked}
         return Cluster(self.brokers, topics, strict=self.strict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As `from_dict` takes it, without what is not known.
 
         Examples:
@@ -338,7 +348,7 @@ class Cluster:
     def __hash__(self) -> int:
         return hash((self.brokers, frozenset(self.topics.items())))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # A read-only mapping cannot be pickled.
         return _again, (self.brokers, dict(self.topics), self.strict)
 

@@ -6,7 +6,7 @@ Exact to `org.apache.kafka.storage.internals.log.LogFileUtils` of kafka-storage 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from partwright._check import number, shown
 from partwright.errors import PartwrightError
@@ -89,7 +89,7 @@ def read_segment_file(name: str) -> SegmentFile:
         >>> read_segment_file("00000000000000368769.timeindex.deleted")
         SegmentFile(base_offset=368769, kind='timeindex', suffix='deleted')
     """
-    given: Any = name
+    given: object = name
     found = _SEGMENT.fullmatch(given) if isinstance(given, str) else None
     if (
         found is None

@@ -6,7 +6,7 @@ Exact to `org.apache.kafka.common.internals.Topic` of kafka-clients 4.4.0.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright._check import listed, shown
 from partwright.errors import PartwrightError
@@ -39,7 +39,7 @@ def check_topic(topic: str) -> str:
         Traceback (most recent call last):
         partwright.errors.PartwrightError: a topic cannot be called 'orders:v1': use a-z, A-Z, 0-9, '.', '_' and '-'
     """
-    given: Any = topic
+    given: object = topic
     if not isinstance(given, str) or not given:
         raise PartwrightError(f"a topic's name is text of a letter or more, not {shown(topic)}")
     if topic in {".", ".."}:

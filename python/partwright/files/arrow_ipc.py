@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -13,6 +13,8 @@ from partwright.errors import PartwrightError
 from partwright.files.formats import find_column, in_one, not_regular, refuse_taken
 
 if TYPE_CHECKING:
+    _Reader: TypeAlias = pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader
+    _Writer: TypeAlias = pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedReader
     from types import TracebackType
@@ -97,18 +99,18 @@ class ArrowRecords:
                     pa.RecordBatch.from_arrays(columns, schema=schema), custom_metadata=metadata
                 )
 
-    def _reader(self, options: object = None) -> Any:
+    def _reader(self, options: object = None) -> _Reader:
         with self._whole():
             return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source, options=options)
 
-    def _writer(self, reader: object, sink: Writable, schema: pa.Schema, options: object) -> Any:
+    def _writer(self, reader: _Reader, sink: Writable, schema: pa.Schema, options: object) -> _Writer:
         if not self._is_file:
             return pa.ipc.new_stream(sink, schema, options=options)
         # pyarrow gives and takes the file's own metadata from 21 on.
         about = {"metadata": reader.metadata} if hasattr(reader, "metadata") else {}
         return pa.ipc.new_file(sink, schema, options=options, **about)
 
-    def _batches(self, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:
+    def _batches(self, reader: _Reader) -> Iterator[tuple[pa.RecordBatch, pa.KeyValueMetadata | None]]:
         if self._is_file:
             for place in range(reader.num_record_batches):
                 with self._whole():

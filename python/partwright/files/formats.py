@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -13,6 +13,8 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
+
+    from _typeshed import ReadableBuffer
 
 __all__ = [
     "Column",
@@ -28,8 +30,7 @@ __all__ = [
     "text_type",
 ]
 
-# A pyarrow Array or ChunkedArray; pyarrow publishes no types.
-Column: TypeAlias = Any
+Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 _SHOWN = 20
 _TEXT_TYPES = {
@@ -61,7 +62,7 @@ class Wanted:
 class Writable(Protocol):
     """Where the bytes of a file go."""
 
-    def write(self, data: object, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         """Take all of the data, and say how many bytes that was."""
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from _typeshed import ReadableBuffer
 
     from partwright.files.formats import Writable
 
@@ -59,7 +61,7 @@ class Waiting:
         with suppress(OSError):
             self._kept.close()
 
-    def write(self, data: Any, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         """See `Writable`.
 
         Raises:

@@ -163,7 +163,7 @@ class JsonRecords:
     def _one_by_one(
         self, block: Block, objects: _Objects, wanted: Sequence[Wanted], new: str | None
     ) -> tuple[Column, ...]:
-        values: list[list[Any]] = [[] for _ in wanted]
+        values: list[list[object]] = [[] for _ in wanted]
         for place, given in enumerate(objects.lines.to_pylist()):
             line = _line(block, objects, place)
             members = self._checked(given, line, wanted, new)
@@ -174,7 +174,7 @@ class JsonRecords:
             for column, found in zip(wanted, values, strict=True)
         )
 
-    def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, Any]:
+    def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, object]:
         """The members of an object, if it has none twice that is asked for, and not the new one."""
         members = _read_members(self._path, line, given)
         names = [name for name, _ in members]
@@ -190,7 +190,7 @@ class JsonRecords:
         self._seen.update(column.name for column in wanted if column.name in names)
         return dict(members)
 
-    def _value(self, value: Any, column: Wanted, line: int) -> Any:
+    def _value(self, value: Any, column: Wanted, line: int) -> object:
         if column.lenient:
             return value
         kinds, what = _TAKES[column.type]
@@ -214,11 +214,11 @@ class JsonRecords:
                 raise no_column(self._path, self._first or [], column.name, what="member")
 
 
-class _Members(list[tuple[str, Any]]):
+class _Members(list[tuple[str, object]]):
     """An object as json reads it, with members that are there twice."""
 
 
-def _read_members(path: str, line: int, given: str) -> list[tuple[str, Any]]:
+def _read_members(path: str, line: int, given: str) -> list[tuple[str, object]]:
     """The members of the object that a line is.
 
     Raises:
@@ -297,7 +297,7 @@ def _fraction(digits: str) -> Decimal | float:
         return float(digits)
 
 
-def _rounded(value: Decimal | float, type_: pa.DataType) -> Any:
+def _rounded(value: Decimal | float, type_: pa.DataType) -> pa.Scalar:
     """A number as the type has it, rounded once."""
     return pa.array([str(value)]).cast(type_)[0]
 
@@ -313,7 +313,7 @@ def _storable(value: Any, type_: pa.DataType) -> bool:
     return type_ != pa.string() or re.search("[\ud800-\udfff]", value) is None
 
 
-def _lenient(values: list[Any]) -> pa.Array:
+def _lenient(values: list[object]) -> pa.Array:
     """Values of any kind as JSON text; text itself as it is."""
     return pa.array(
         [value if value is None or isinstance(value, str) else _dumps(value) for value in values],

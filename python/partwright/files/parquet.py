@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,7 +99,7 @@ class ParquetRecords:
             at += sink.write(footer.add_chunk(group, written.getvalue(), at))
         sink.write(footer.to_bytes())
 
-    def _reader(self, names: Sequence[str]) -> Any:
+    def _reader(self, names: Sequence[str]) -> pq.ParquetFile:
         """A reader that gives those of the columns as dictionaries that are dictionaries throughout."""
         metadata = self._parquet.metadata
         dictionaries = []
@@ -126,7 +126,7 @@ class ParquetRecords:
 
     def _batches(
         self,
-        reader: Any,
+        reader: pq.ParquetFile,
         groups: Sequence[int],
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
 from partwright.files.opening import format_of
@@ -16,6 +16,8 @@ from partwright.files.opening import format_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
+
+    from _typeshed import ReadableBuffer
 
     from partwright.files.formats import Records, Writable
 
@@ -32,7 +34,7 @@ class _Sink:
         self._name = name
         self._written = 0
 
-    def write(self, data: Any, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         view = memoryview(data)
         try:
             # Unbuffered: what is written comes in blocks, and may be taken in parts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -66,7 +66,7 @@ def typed(column: Column, wanted: Wanted, path: str, first_row: int) -> Column:
     )
 
 
-def read_one(text: str, type_: pa.DataType) -> Any:
+def read_one(text: str, type_: pa.DataType) -> int | float | bool | None:
     """One text as a number or a boolean; None where it is none.
 
     Examples:
@@ -77,7 +77,8 @@ def read_one(text: str, type_: pa.DataType) -> Any:
         # Whole numbers of more than 64 bits are told apart by who knows their limits.
         whole = type_ == pa.int64() and re.fullmatch(_FORMS[type_][0], text)
         return int(text) if whole and len(text) < _LONG else None
-    return pa.array([text]).cast(type_)[0].as_py()
+    found: int | float | bool = pa.array([text]).cast(type_)[0].as_py()
+    return found
 
 
 def _fits(text: str, type_: pa.DataType, form: str) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from partwright._check import Fields
 
 __all__ = ["chart", "extremes", "unread_spans"]
 
@@ -17,7 +19,7 @@ _UNREAD = "nobody"
 
 
 def chart(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Fields],
     members: Sequence[str],
     gaps: Mapping[str, int],
     ended_ms: int,
@@ -64,7 +66,7 @@ def chart(
 
 
 def unread_spans(
-    rows: Sequence[Mapping[str, Any]], gaps: Mapping[str, int], end: int, began: int
+    rows: Sequence[Fields], gaps: Mapping[str, int], end: int, began: int
 ) -> list[tuple[str, int, int]]:
     """When which partition had no reader, of those that were without one at all: its name, from and to.
 

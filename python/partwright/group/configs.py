@@ -102,7 +102,7 @@ class MemberConfigs:
             )
         return made
 
-    def for_core(self) -> dict[str, Any]:
+    def for_core(self) -> dict[str, object]:
         """As the core takes them."""
         return {
             "instance_id": self.instance_id,
@@ -211,7 +211,7 @@ def _remote(given: object, where: str) -> str:
     return given.removeprefix("server-")
 
 
-def _plain(given: object) -> Any:
+def _plain(given: object) -> object:
     """A number that is written as text, as Kafka's own files have it."""
     if isinstance(given, str) and _WHOLE.fullmatch(given.strip()):
         return int(given)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from partwright import _core
-from partwright._check import MOST_INT, MOST_LONG, listed, object_fields, optional, shown, whole
+from partwright._check import MOST_INT, MOST_LONG, Fields, Json, listed, object_fields, optional, shown, whole
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class ClassicGroup:
         self._group = _core.ClassicGroup(classic_config(config))
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Json:
         """What the group is now.
 
         `state` (Kafka's name; None before there is a group), `generation`, `protocol`, `leader`, `members` in the order
@@ -128,7 +128,7 @@ class ClassicGroup:
         """
         return self._group.state()
 
-    def step(self, event: Mapping[str, object]) -> tuple[Self, list[dict[str, Any]]]:
+    def step(self, event: Mapping[str, object]) -> tuple[Self, list[Json]]:
         """What becomes of the group with an event, and what is answered until then.
 
         Args:
@@ -192,7 +192,7 @@ class ConsumerGroup:
         self._group = group.step(0, 0, {"topics": list(self._topics.items())})[0]
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Json:
         """What the group is now.
 
         `state` (Kafka's name; None before there is a group), `epoch`, `assignment_epoch`, and `members`: of each its
@@ -204,7 +204,7 @@ class ConsumerGroup:
                 member[name] = _named(self._topics, member[name])
         return state
 
-    def step(self, event: Mapping[str, object]) -> tuple[Self, list[dict[str, Any]]]:
+    def step(self, event: Mapping[str, object]) -> tuple[Self, list[Json]]:
         """What becomes of the group with an event, and what is answered.
 
         Args:
@@ -236,16 +236,14 @@ class ConsumerGroup:
         with _refusals(kind, given):
             return self._step(kind, at_ms, tag, given)
 
-    def _step(
-        self, kind: str, at_ms: int, tag: int, given: Mapping[str, Any]
-    ) -> tuple[Self, list[dict[str, Any]]]:
+    def _step(self, kind: str, at_ms: int, tag: int, given: Fields) -> tuple[Self, list[Json]]:
         group, topics = self._group, dict(self._topics)
         if kind == "topics":
             there = _topic_counts(given.get("topics"))
             topics = {
                 name: there.get(name) for name in [*topics, *(name for name in there if name not in topics)]
             }
-            request: Any = list(topics.items())
+            request: object = list(topics.items())
         elif kind == "heartbeat":
             group, topics = self._known(at_ms, [*(given.get("topics") or ()), *(given.get("owned") or ())])
             request = _heartbeat(given, list(topics))
@@ -263,7 +261,7 @@ class ConsumerGroup:
                 answer["assignment"] = _named(topics, answer["assignment"])
         return changed, answers
 
-    def _known(self, at_ms: int, names: Sequence[str]) -> tuple[Any, dict[str, int | None]]:
+    def _known(self, at_ms: int, names: Sequence[str]) -> tuple[_core.ConsumerGroup, dict[str, int | None]]:
         """The group, and its topics with those that are named and not there."""
         unknown = [name for name in dict.fromkeys(names) if name not in self._topics]
         topics = {**self._topics, **dict.fromkeys(unknown)}
@@ -272,7 +270,7 @@ class ConsumerGroup:
             group, _ = group.step(at_ms, 0, {"topics": list(topics.items())})
         return group, topics
 
-    def _with(self, group: Any, topics: dict[str, int | None]) -> Self:
+    def _with(self, group: _core.ConsumerGroup, topics: dict[str, int | None]) -> Self:
         found = type(self).__new__(type(self))
         found._group, found._topics = group, topics  # noqa: SLF001 - the same
         return found
@@ -314,7 +312,7 @@ def _config(given: Mapping[str, object] | None, known: Mapping[str, tuple[str, i
 
 def _event(
     event: Mapping[str, object], requests: Mapping[str, tuple[str, ...]]
-) -> tuple[str, int, int, Mapping[str, Any]]:
+) -> tuple[str, int, int, Fields]:
     kind = event.get("request") if isinstance(event, dict) else None
     if not isinstance(kind, str) or kind not in requests:
         raise PartwrightError(f"an event's request is {', '.join(requests)}, not {shown(kind)}")
@@ -338,7 +336,7 @@ def _text(given: object, what: str) -> str:
     return given
 
 
-def _sender(given: Mapping[str, object]) -> dict[str, Any]:
+def _sender(given: Mapping[str, object]) -> dict[str, object]:
     return {
         "member": _text(given.get("member_id", ""), "member_id"),
         "generation": whole(given.get("generation", -1), "generation", -(2**31), MOST_INT),
@@ -346,7 +344,7 @@ def _sender(given: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _classic_request(kind: str, given: Mapping[str, Any]) -> Any:
+def _classic_request(kind: str, given: Fields) -> object:
     if kind == "join":
         return {
             "member": _text(given.get("member_id", ""), "member_id"),
@@ -375,7 +373,7 @@ def _classic_request(kind: str, given: Mapping[str, Any]) -> Any:
     return True if kind in ("wait", "move") else _sender(given)
 
 
-def _heartbeat(given: Mapping[str, Any], topics: list[str]) -> dict[str, Any]:
+def _heartbeat(given: Fields, topics: list[str]) -> dict[str, object]:
     owned, subscribed = given.get("owned"), given.get("topics")
     return {
         "member": _text(given.get("member_id", ""), "member_id"),

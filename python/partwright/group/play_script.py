@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright.errors import PartwrightError
@@ -12,9 +12,11 @@ from partwright.group.timeline import Timeline
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from partwright._check import Fields, Json
+
 __all__ = ["VARIANTS", "compare", "play"]
 
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, Json] = {
     "range": {"protocol": "classic", "assignor": "range"},
     "sticky": {"protocol": "classic", "assignor": "sticky"},
     "cooperative-sticky": {"protocol": "classic", "assignor": "cooperative-sticky"},
@@ -91,7 +93,7 @@ def play(script: Mapping[str, object], *, ownership: bool = True, requests: bool
 
 
 def compare(
-    script: Mapping[str, Any], *, played: Callable[[int, int], None] | None = None
+    script: Fields, *, played: Callable[[int, int], None] | None = None
 ) -> dict[tuple[str, bool], Timeline]:
     """The same script under each protocol, with and without static membership.
 
@@ -131,7 +133,7 @@ def compare(
     return found
 
 
-def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[dict[str, Any]]:
+def costs(timelines: Mapping[tuple[str, bool], Timeline]) -> list[Json]:
     """What lives side by side cost, as `partwright group --compare --json` has it.
 
     Args:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from partwright._check import listed, meant, object_fields, optional, shown, unknown, whole
+from partwright._check import Fields, listed, meant, object_fields, optional, shown, unknown, whole
 from partwright.errors import PartwrightError
 from partwright.group.configs import BrokerConfigs, read_configs
 from partwright.group.script_events import EVENTS, LATEST_MS, Event, Story
@@ -54,7 +53,7 @@ class Script:
     broker: BrokerConfigs
     topics: dict[str, int | None]
     members: tuple[str, ...]
-    actions: tuple[tuple[int, dict[str, Any]], ...]
+    actions: tuple[tuple[int, Fields], ...]
     latency_ms: int
     until_ms: int | None
     records_per_s: float
@@ -63,7 +62,7 @@ class Script:
     assignors: tuple[str, ...]
 
 
-def read_script(given: Mapping[str, Any]) -> Script:
+def read_script(given: Mapping[str, object]) -> Script:
     """A script, checked.
 
     Args:
@@ -109,7 +108,7 @@ def read_script(given: Mapping[str, Any]) -> Script:
     )
 
 
-def _listed_events(given: Any, every_ms: int, down_ms: int) -> Sequence[Any]:
+def _listed_events(given: object, every_ms: int, down_ms: int) -> Sequence[object]:
     """The events, of the short form too."""
     events = expand(given, every_ms=every_ms, down_ms=down_ms) if isinstance(given, str) else given
     if isinstance(events, int):
@@ -120,7 +119,7 @@ def _listed_events(given: Any, every_ms: int, down_ms: int) -> Sequence[Any]:
     return listed(events, "events")
 
 
-def _happen(story: Story, events: Sequence[Any], until_ms: int | None) -> None:
+def _happen(story: Story, events: Sequence[object], until_ms: int | None) -> None:
     # Topics that are made later have their numbers from the first.
     for number, given in enumerate(events, 1):
         made = given.get("create_topic") if isinstance(given, Mapping) else None

@@ -58,7 +58,7 @@ class Event(NamedTuple):
     where: str
     at_ms: int
     kind: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
 
     @property
     def subject(self) -> Any:

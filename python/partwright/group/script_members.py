@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright._check import shown, unknown
 from partwright.errors import PartwrightError
@@ -81,7 +81,7 @@ class ScriptMembers:
         self.numbers: dict[str, int] = {}
         self.alive: dict[str, int] = {}
         self.crashed: dict[str, int] = {}
-        self.subscribed: dict[str, Any] = {}
+        self.subscribed: dict[str, object] = {}
         self.instances: dict[str, str | None] = {}
         self.assignors: dict[str, None] = {}
 
@@ -104,7 +104,7 @@ class ScriptMembers:
             raise PartwrightError(f"{where}: {name!r} is down until {self.alive[name]} ms")
         return name
 
-    def start(self, where: str, name: str, fields: Mapping[str, Any]) -> MemberConfigs:
+    def start(self, where: str, name: str, fields: Mapping[str, object]) -> MemberConfigs:
         """One joins, for the first time or again: its settings are those of before, but for what the event says."""
         known = self.configs.get(name, self._defaults)
         if self._is_static and name not in self.configs:

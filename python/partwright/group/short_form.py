@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from partwright._check import meant, shown
+from partwright._check import Json, meant, shown
 from partwright.errors import PartwrightError
 
 __all__ = ["READY_MS", "expand"]
@@ -23,7 +22,7 @@ _WORD = re.compile(
 _MOST = 100_000
 
 
-def expand(text: str, *, every_ms: int, down_ms: int) -> list[dict[str, Any]]:
+def expand(text: str, *, every_ms: int, down_ms: int) -> list[Json]:
     """The events of a short form.
 
     Args:
@@ -38,7 +37,7 @@ def expand(text: str, *, every_ms: int, down_ms: int) -> list[dict[str, Any]]:
     Raises:
         PartwrightError: A word is none of these, or more members go than are there.
     """
-    events: list[dict[str, Any]] = []
+    events: list[Json] = []
     there: list[str] = []
     at_ms = made = 0
     for number, word in enumerate(text.split(","), 1):

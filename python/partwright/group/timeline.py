@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from partwright._check import shown
+from partwright._check import Json, shown
 from partwright._doors import notebook
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
@@ -14,6 +14,7 @@ from partwright.group.chart import chart
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from partwright import _core
     from partwright.group.script import Script
 
 __all__ = ["Cost", "Timeline", "counted"]
@@ -48,7 +49,7 @@ class Timeline:
         settled: Whether nothing moved any more by then.
     """
 
-    def __init__(self, script: Script, timeline: Any, *, keeps_spans: bool) -> None:
+    def __init__(self, script: Script, timeline: _core.Timeline, *, keeps_spans: bool) -> None:
         """Takes what the core played; `play` makes timelines."""
         self._script = script
         self._keeps_spans = keeps_spans
@@ -69,7 +70,7 @@ class Timeline:
         """For notebooks: see `partwright.report.notebook`."""
         return notebook(self)
 
-    def generations(self) -> Iterator[dict[str, Any]]:
+    def generations(self) -> Iterator[Json]:
         """The generations, one after the other.
 
         Yields:
@@ -222,20 +223,20 @@ class Timeline:
         readings = self._timeline.unread()
         return [self._partition(place) for place in readings]
 
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[Json]:
         """The members that ended with an error of Kafka's: `at_ms`, `member` and `error`."""
         return self._told(self._timeline.failures())
 
-    def commits(self) -> list[dict[str, Any]]:
+    def commits(self) -> list[Json]:
         """The commits that the script asked for, and what was answered: `at_ms`, `member` and `error` (or NONE)."""
         return self._told(self._timeline.commits())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """As `partwright group --json` has it.
 
         `generations`, `moved` and `unowned_ms`, and where there are any, `failures` and `commits`.
         """
-        found: dict[str, Any] = {
+        found: Json = {
             "generations": list(self.generations()),
             "moved": self.moved,
             "unowned_ms": self.unowned_ms,
@@ -259,7 +260,7 @@ class Timeline:
         rows = self.ownership().to_pylist()
         return chart(rows, self.members, self.unowned_ms, self.ended_ms, width)
 
-    def _told(self, told: list[tuple[int, int, str]]) -> list[dict[str, Any]]:
+    def _told(self, told: list[tuple[int, int, str]]) -> list[Json]:
         return [
             {"at_ms": at_ms, "member": self.members[member], "error": error} for at_ms, member, error in told
         ]

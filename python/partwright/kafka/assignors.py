@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.assignors.assign import assign
 from partwright.assignors.names import CLIENT_ASSIGNORS, is_own, resolve
@@ -16,7 +16,16 @@ from partwright.kafka import user_data
 from partwright.kafka.custom_assignors import adapted, by_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from types import ModuleType
+
+    from kafka.cluster import ClusterMetadata
+    from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor
+    from kafka.protocol.consumer.group import JoinGroupResponse
+    from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+    from kafka.structs import TopicPartition
+
+    from partwright.assignors.members import Member
 
 __all__ = ["kafka_python_assignor"]
 
@@ -30,7 +39,7 @@ _PROTOCOLS = {
 _WIRE = "protocol.consumer.metadata"
 
 
-def kafka_python_assignor(name: Any) -> Any:
+def kafka_python_assignor(name: object) -> AbstractPartitionAssignor:
     """An assignor for kafka-python 3's `KafkaConsumer(partition_assignment_strategy=[...])`.
 
     Where the consumer that has it leads its group, each member gets what Kafka's Java client, as the leader, would give
@@ -63,7 +72,9 @@ def kafka_python_assignor(name: Any) -> Any:
 
     class Assignor(protocol):  # type: ignore[misc, valid-type]
         @classmethod
-        def _metadata(cls, topics: Any, owned: Any, generation: int = -1) -> Any:
+        def _metadata(
+            cls, topics: Iterable[str], owned: Iterable[TopicPartition] | None, generation: int = -1
+        ) -> ConsumerProtocolSubscription:
             """See kafka-python's `StickyPartitionAssignor`, the one that sends user data of its own form."""
             subscription = super()._metadata(topics, owned, generation)
             if name == "sticky" and owned is not None:
@@ -71,7 +82,9 @@ def kafka_python_assignor(name: Any) -> Any:
                 subscription.user_data = user_data.encode(pairs, generation)
             return subscription
 
-        def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:
+        def assign(
+            self, cluster: ClusterMetadata, members: Sequence[JoinGroupResponse.JoinGroupResponseMember]
+        ) -> dict[str, ConsumerProtocolAssignment]:
             """See kafka-python's `AbstractPartitionAssignor`."""
             topics = {topic for member in members for topic in member.metadata.topics}
             counts = {topic: len(cluster.partitions_for_topic(topic) or ()) for topic in sorted(topics)}
@@ -84,7 +97,7 @@ def kafka_python_assignor(name: Any) -> Any:
     return Assignor()
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType:
     """A module of kafka-python."""
     try:
         with warnings.catch_warnings():
@@ -97,7 +110,7 @@ def _module(name: str) -> Any:
         ) from error
 
 
-def _member(protocol: Any, member: Any) -> dict[str, Any]:
+def _member(protocol: AbstractPartitionAssignor, member: JoinGroupResponse.JoinGroupResponseMember) -> Member:
     """A member of JoinGroup's response as `partwright.assign` takes it."""
     found = {
         "id": member.member_id,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
 from partwright.kafka.metadata import live_cluster
 from partwright.kafka.topics import admin_client, partition_count
 from partwright.keys.hashing import coordinator_partition
+
+if TYPE_CHECKING:
+    from partwright._check import Json
 
 __all__ = ["GROUPS", "TRANSACTIONS", "coordinator"]
 
@@ -18,9 +21,7 @@ TRANSACTIONS = "__transaction_state"
 _TIMEOUT_S = 5.0
 
 
-def coordinator(
-    bootstrap: str, name: str, topic: str = GROUPS, *, timeout: float = _TIMEOUT_S
-) -> dict[str, Any]:
+def coordinator(bootstrap: str, name: str, topic: str = GROUPS, *, timeout: float = _TIMEOUT_S) -> Json:
     """The partition of an id in an internal topic, the broker that leads it, and what a group has committed.
 
     Args:
@@ -59,7 +60,7 @@ def coordinator(
     return {**found, "offsets": _committed(bootstrap, name, timeout)} if topic == GROUPS else found
 
 
-def _committed(bootstrap: str, group: str, timeout: float) -> list[dict[str, Any]]:
+def _committed(bootstrap: str, group: str, timeout: float) -> list[Json]:
     with admin_client(bootstrap, timeout) as admin:
         told = admin.list_group_offsets(group)[group]
     return [

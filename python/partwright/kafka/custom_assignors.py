@@ -14,7 +14,13 @@ from partwright.assignors.consumer_partition_assignor import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from types import ModuleType
+
+    from kafka.cluster import ClusterMetadata
+    from kafka.coordinator.assignors.abstract import AbstractPartitionAssignor, RebalanceProtocol
+    from kafka.protocol.consumer.group import JoinGroupResponse
+    from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
     from partwright.assignors.custom import OwnAssignor
 
@@ -25,7 +31,7 @@ _SUBSCRIPTION_VERSION = 2
 _NO_GENERATION = -1
 
 
-def adapted(own: OwnAssignor, abstract: Any, wire: Any) -> Any:
+def adapted(own: OwnAssignor, abstract: Any, wire: ModuleType) -> AbstractPartitionAssignor:
     """An object of kafka-python's `AbstractPartitionAssignor`, for one consumer: it remembers what that consumer owns.
 
     What a member sends is what its own object's `subscription_user_data` said, and `on_assignment` is told of that
@@ -45,10 +51,10 @@ def adapted(own: OwnAssignor, abstract: Any, wire: Any) -> Any:
             self._owned: Sequence[tuple[str, int]] = ()
             self._generation = _NO_GENERATION
 
-        def supported_protocols(self) -> list[Any]:
+        def supported_protocols(self) -> list[RebalanceProtocol]:
             return [abstract.RebalanceProtocol[name] for name in own.protocols]
 
-        def metadata(self, topics: Any) -> Any:
+        def metadata(self, topics: Iterable[str]) -> ConsumerProtocolSubscription:
             pair = wire.ConsumerProtocolSubscription.TopicPartition
             return wire.ConsumerProtocolSubscription(
                 version=_SUBSCRIPTION_VERSION,
@@ -61,7 +67,9 @@ def adapted(own: OwnAssignor, abstract: Any, wire: Any) -> Any:
                 generation_id=self._generation,
             )
 
-        def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:
+        def assign(
+            self, cluster: ClusterMetadata, members: Sequence[JoinGroupResponse.JoinGroupResponseMember]
+        ) -> dict[str, ConsumerProtocolAssignment]:
             subscriptions = {member.member_id: _subscription(member) for member in members}
             known = {}
             for topic in sorted({topic for said in subscriptions.values() for topic in said.topics}):
@@ -76,7 +84,7 @@ def adapted(own: OwnAssignor, abstract: Any, wire: Any) -> Any:
                 for member, part in given.items()
             }
 
-        def on_assignment(self, assignment: Any, generation: int) -> None:
+        def on_assignment(self, assignment: ConsumerProtocolAssignment, generation: int) -> None:
             self._owned = [TopicPartition(*pair) for pair in assignment.partitions()]
             self._generation = generation
             part = MemberAssignment(self._owned, assignment.user_data or None)
@@ -98,7 +106,7 @@ def by_topic(pairs: Sequence[tuple[str, int]]) -> dict[str, list[int]]:
     return topics
 
 
-def _subscription(member: Any) -> Subscription:
+def _subscription(member: JoinGroupResponse.JoinGroupResponseMember) -> Subscription:
     """A member of JoinGroup's response; one of an older form owns nothing."""
     said = member.metadata
     generation = getattr(said, "generation_id", None)

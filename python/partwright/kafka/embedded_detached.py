@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import filelock
 
@@ -25,6 +25,8 @@ from partwright.kafka.embedded_process import log_tail, psutil_module, runs_for,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from subprocess import Popen
+
+    from psutil import Process
 
 __all__ = ["DetachedBroker", "Started", "start", "status", "stop"]
 
@@ -200,7 +202,7 @@ def _clean(broker: DetachedBroker) -> None:
     _state_file().unlink(missing_ok=True)
 
 
-def _process(pid: int, created: float, folder: str) -> Any:
+def _process(pid: int, created: float, folder: str) -> Process | None:
     """The process as it was started, as `psutil.Process`; None if it has ended or another got its number."""
     process = runs_for(pid, Path(folder))
     same = process is not None and abs(process.create_time() - created) < _CLOCK_SET_S

@@ -11,12 +11,14 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError, MissingExtraError
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from psutil import Process
 
     from partwright.kafka.embedded_properties import BrokerSettings
 
@@ -67,7 +69,7 @@ def log_tail(log: Path, lines: int) -> list[str]:
     return said[-lines:]
 
 
-def runs_for(pid: int, folder: Path) -> Any:
+def runs_for(pid: int, folder: Path) -> Process | None:
     """The process of that id if it is one that was started for a broker's folder, as `psutil.Process`.
 
     Args:
@@ -89,7 +91,7 @@ def runs_for(pid: int, folder: Path) -> Any:
     return None
 
 
-def wait_until_gone(process: object, seconds: float) -> bool:
+def wait_until_gone(process: Process, seconds: float) -> bool:
     """Whether a `psutil.Process` ends within some seconds, and with it all that it held open."""
     deadline = time.monotonic() + seconds
     while _is_left(process):
@@ -99,7 +101,7 @@ def wait_until_gone(process: object, seconds: float) -> bool:
     return True
 
 
-def _is_left(process: Any) -> bool:
+def _is_left(process: Process) -> bool:
     """Whether a process has not ended; one that only waits for its parent to collect it has.
 
     A killed JVM is a zombie before the last of its threads is gone, and till then its ports are taken.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
 from partwright.kafka.topics import admin_client, partition_count_of
+
+if TYPE_CHECKING:
+    from partwright._check import Json
 
 __all__ = ["consumer_group"]
 
 _TIMEOUT_S = 5.0
 
 
-def consumer_group(bootstrap: str, group: str, *, timeout: float = _TIMEOUT_S) -> dict[str, Any]:
+def consumer_group(bootstrap: str, group: str, *, timeout: float = _TIMEOUT_S) -> Json:
     """A stable group of the classic protocol, as `partwright.assign` takes one.
 
     Args:
@@ -42,7 +45,7 @@ def consumer_group(bootstrap: str, group: str, *, timeout: float = _TIMEOUT_S) -
     return {"assignor": found["protocol_data"], "topics": topics, "members": members}
 
 
-def _described(found: dict[str, Any], group: str, bootstrap: str) -> list[dict[str, Any]]:
+def _described(found: Json, group: str, bootstrap: str) -> list[Json]:
     who = f"the group {group!r} at {bootstrap}"
     if "not a classic group" in str(found["error"]):
         raise BrokerError(
@@ -56,7 +59,7 @@ def _described(found: dict[str, Any], group: str, bootstrap: str) -> list[dict[s
         raise BrokerError(
             f"{who} is rebalancing (its state is {found['group_state']}): ask again in a moment"
         )
-    members: list[dict[str, Any]] = found["members"]
+    members: list[Json] = found["members"]
     if found["protocol_type"] != "consumer" or not all(
         isinstance(each[part], dict) for each in members for part in ("member_metadata", "member_assignment")
     ):
@@ -64,7 +67,7 @@ def _described(found: dict[str, Any], group: str, bootstrap: str) -> list[dict[s
     return members
 
 
-def _member(told: dict[str, Any]) -> dict[str, Any]:
+def _member(told: Json) -> Json:
     assigned = told["member_assignment"].get("assigned_partitions") or ()
     return {
         "id": told["member_id"],

@@ -16,6 +16,8 @@ from partwright.kafka.topics import admin_client, broker_errors, check_topic_nam
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafka import KafkaAdminClient
+
 __all__ = ["live_cluster"]
 
 # A partition's id, its leader's, and those of its replicas, of those in sync and of those offline.
@@ -76,7 +78,7 @@ def _names(topics: Iterable[str]) -> list[str]:
     return names
 
 
-def _of_kafka_python(admin: Any, names: Sequence[str] | None, where: str) -> Cluster:
+def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where: str) -> Cluster:
     brokers = [
         Broker(each["broker_id"], each["host"], each["port"], each["rack"])
         for each in admin.describe_cluster()["brokers"]

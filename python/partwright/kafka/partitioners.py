@@ -24,7 +24,10 @@ from partwright.keys.hashing import encode, partition_for_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from types import EllipsisType
+    from types import EllipsisType, ModuleType
+
+    from kafka.cluster import ClusterMetadata
+    from kafka.partitioner import Partitioner
 
 __all__ = ["CallablePartitioner", "ConfluentPartitioner", "KafkaPythonPartitioner"]
 
@@ -57,9 +60,9 @@ class KafkaPythonPartitioner:
         self,
         client: str = "java",
         *,
-        keyless: Any = None,
-        strategy: Any = None,
-        configs: Mapping[str, Any] | None = None,
+        keyless: Partitioner | None = None,
+        strategy: object = None,
+        configs: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> None:
         partition_for_key(None, 1, client)
@@ -73,11 +76,11 @@ class KafkaPythonPartitioner:
     def partition(
         self,
         topic: str,
-        key: Any,  # noqa: ARG002 - the record's own; its bytes are what is hashed
+        key: object,  # noqa: ARG002 - the record's own; its bytes are what is hashed
         serialized_key: bytes | None,
-        value: Any,
+        value: object,
         serialized_value: bytes | None,
-        cluster: Any,
+        cluster: ClusterMetadata,
     ) -> int:
         """See `kafka.partitioner.Partitioner.partition`."""
         if self._live is not None:
@@ -100,7 +103,7 @@ class KafkaPythonPartitioner:
         chosen = self.keyless.partition(topic, None, None, value, serialized_value, cluster)
         return int(chosen)
 
-    def on_new_batch(self, topic: str, cluster: Any, prev_partition: int) -> None:
+    def on_new_batch(self, topic: str, cluster: ClusterMetadata, prev_partition: int) -> None:
         """See `kafka.partitioner.Partitioner`: a record without a key would begin a batch, the sticky one moves on."""
         if self._live is not None:
             self._live.on_new_batch(topic, prev_partition)
@@ -140,9 +143,9 @@ class CallablePartitioner:
         client: str = "java",
         *,
         choose: Callable[[Sequence[int]], int] | None = None,
-        strategy: Any = None,
+        strategy: object = None,
         topic: str | None = None,
-        configs: Mapping[str, Any] | None = None,
+        configs: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> None:
         partition_for_key(None, 1, client)
@@ -209,8 +212,8 @@ class ConfluentPartitioner:
         *,
         max_age: float = 300.0,
         timeout: float = 10.0,
-        strategy: Any = None,
-        configs: Mapping[str, Any] | None = None,
+        strategy: object = None,
+        configs: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> None:
         partition_for_key(None, 1, client)
@@ -283,11 +286,11 @@ class ConfluentPartitioner:
 
 
 def _live(
-    strategy: Any,
+    strategy: object,
     client: str,
-    configs: Mapping[str, Any] | None,
+    configs: Mapping[str, object] | None,
     seed: int | None,
-    **instead: Any,
+    **instead: object,
 ) -> LiveProducer | None:
     """The strategy at work, if there is one."""
     if is_strategy(strategy):
@@ -324,7 +327,7 @@ class _TopicPartition(NamedTuple):
     partition: int
 
 
-def _of_kafka_python(topic: str, cluster: Any) -> Metadata:
+def _of_kafka_python(topic: str, cluster: ClusterMetadata) -> Metadata:
     brokers = tuple((each.node_id, each.host, each.port, each.rack) for each in cluster.brokers())
     partitions = tuple(
         (number, cluster.leader_for_partition(_TopicPartition(topic, number)))
@@ -340,7 +343,7 @@ def _without_leaders(all_partitions: Sequence[int], available: Sequence[int]) ->
     return Metadata(((0, None, None, None),), partitions)
 
 
-def _kafka_partitioners() -> Any:
+def _kafka_partitioners() -> ModuleType:
     """kafka-python's package of partitioners, whose import warns."""
     try:
         with warnings.catch_warnings():
@@ -354,4 +357,5 @@ def _kafka_partitioners() -> Any:
         if isinstance(error, MissingExtraError):
             raise
         raise MissingExtraError("kafka-python is missing: pip install 'partwright[kafka]'") from error
-    return kafka.partitioner
+    found: ModuleType = kafka.partitioner
+    return found

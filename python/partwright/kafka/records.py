@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
@@ -14,6 +14,9 @@ from partwright.kafka import topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kafka import KafkaConsumer, TopicPartition
+    from kafka.consumer.fetcher import ConsumerRecord
 
 __all__ = ["TopicChunk", "TopicRecords"]
 
@@ -137,7 +140,7 @@ class TopicRecords:
         )
 
     @contextmanager
-    def _consumer(self) -> Iterator[tuple[Any, Any]]:
+    def _consumer(self) -> Iterator[tuple[KafkaConsumer, type[TopicPartition]]]:
         """A consumer of kafka-python that is closed whatever happens, its errors as `BrokerError`."""
         kafka = topics.kafka_python()
         server = topics.reachable(self._bootstrap, _TIMEOUT_S)
@@ -168,7 +171,7 @@ class TopicRecords:
             ) from error
 
 
-def _batch(records: list[Any]) -> TopicChunk:
+def _batch(records: list[ConsumerRecord]) -> TopicChunk:
     return TopicChunk(
         pa.array([record.key for record in records], pa.binary()),
         pa.array([record.partition for record in records], pa.int32()),
@@ -179,7 +182,7 @@ def _batch(records: list[Any]) -> TopicChunk:
     )
 
 
-def _size(record: Any) -> int:
+def _size(record: ConsumerRecord) -> int:
     sizes = (record.serialized_key_size, record.serialized_value_size, record.serialized_header_size)
     # What is not there has -1.
     return sum(max(0, size) for size in sizes)

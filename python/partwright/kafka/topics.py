@@ -11,12 +11,16 @@ import socket
 import time
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
+
+    from kafka import KafkaAdminClient
+    from kafka.net.compat import KafkaNetClient
 
 __all__ = [
     "TopicExistsError",
@@ -197,7 +201,7 @@ def _offsets(bootstrap: str, topic: str, spec: str, timeout: float) -> dict[int,
         return _listed(admin, topic, partitions, spec)
 
 
-def _listed(admin: Any, topic: str, partitions: int, spec: str) -> dict[int, int]:
+def _listed(admin: KafkaAdminClient, topic: str, partitions: int, spec: str) -> dict[int, int]:
     kafka = kafka_python()
     at = kafka.OffsetSpec[spec]
     asked = {kafka.TopicPartition(topic, partition): at for partition in range(partitions)}
@@ -205,7 +209,7 @@ def _listed(admin: Any, topic: str, partitions: int, spec: str) -> dict[int, int
     return {partition.partition: answer[partition].offset for partition in asked}
 
 
-def _answers_everywhere(admin: object, topic: str, partitions: int) -> bool:
+def _answers_everywhere(admin: KafkaAdminClient, topic: str, partitions: int) -> bool:
     if partition_count_of(admin, topic) != partitions:
         return False
     _listed(admin, topic, partitions, "EARLIEST")
@@ -213,7 +217,7 @@ def _answers_everywhere(admin: object, topic: str, partitions: int) -> bool:
     return True
 
 
-def partition_count_of(admin: Any, topic: str) -> int | None:
+def partition_count_of(admin: KafkaAdminClient, topic: str) -> int | None:
     """How many partitions a topic has, or None where there is no such topic, of a client that is there already."""
     found = admin.describe_topics([topic])[0]
     if found["error_code"] == _UNKNOWN_TOPIC:
@@ -243,7 +247,7 @@ def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None
         time.sleep(_POLL_S)
 
 
-def kafka_python() -> Any:
+def kafka_python() -> ModuleType:
     """The package kafka-python, which belongs to an extra, and which warns of its own imports."""
     try:
         with warnings.catch_warnings():
@@ -253,17 +257,18 @@ def kafka_python() -> Any:
             import kafka.net.compat
     except ImportError as error:
         raise MissingExtraError("kafka-python is missing: pip install 'partwright[kafka]'") from error
-    return kafka
+    found: ModuleType = kafka
+    return found
 
 
 @contextmanager
-def admin_client(bootstrap: str, timeout: float) -> Iterator[Any]:
+def admin_client(bootstrap: str, timeout: float) -> Iterator[KafkaAdminClient]:
     """An admin client of kafka-python that is closed whatever happens, its errors as `BrokerError`."""
     kafka = kafka_python()
     server = reachable(bootstrap, timeout)
-    made: list[Any] = []
+    made: list[KafkaNetClient] = []
 
-    def remembered(**settings: object) -> Any:
+    def remembered(**settings: object) -> KafkaNetClient:
         made.append(kafka.net.compat.KafkaNetClient(**settings))
         return made[0]
 

@@ -30,7 +30,7 @@ def is_single(values: object) -> bool:
     return isinstance(values, _SINGLE) or _kind(type(values)) == "null" or getattr(values, "ndim", None) == 0
 
 
-def as_column(values: object, key_type: str | None) -> Any:
+def as_column(values: object, key_type: str | None) -> object:
     """A column for the core: as it is where it has Arrow's capsules, so that nothing is copied.
 
     Raises:
@@ -54,7 +54,7 @@ def as_column(values: object, key_type: str | None) -> Any:
     )
 
 
-def single_column(value: object, key_type: str | None) -> Any:
+def single_column(value: object, key_type: str | None) -> pa.Array:
     """One key as a column of one row.
 
     Raises:
@@ -95,7 +95,7 @@ def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes
         raise _placed(refusal, row) from None
 
 
-def _made(values: object, key_type: str | None, make: Callable[[Any, str | None], Any]) -> Any:
+def _made(values: object, key_type: str | None, make: Callable[[Any, str | None], pa.Array]) -> pa.Array:
     """What `make` makes of Python's objects, whose own code may raise anything."""
     try:
         return make(values, key_type)
@@ -105,7 +105,7 @@ def _made(values: object, key_type: str | None, make: Callable[[Any, str | None]
         raise KeyTypeError(f"these keys are no column of one kind: {first_line(error)}") from error
 
 
-def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bool = False) -> Any:
+def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bool = False) -> pa.Array:
     kind_of = {type_: _kind(type_) for type_ in set(map(type, values))}
     kinds = set(kind_of.values()) - {"null"}
     if "other" in kinds:
@@ -127,7 +127,7 @@ def _from_sequence(values: Sequence[object], key_type: str | None, *, single: bo
     return _of_one_kind(kinds.pop() if kinds else "null", values, key_type, single=single)
 
 
-def _of_one_kind(kind: str, values: Sequence[Any], key_type: str | None, *, single: bool) -> Any:
+def _of_one_kind(kind: str, values: Sequence[Any], key_type: str | None, *, single: bool) -> pa.Array:
     if kind == "null":
         return pa.nulls(len(values))
     if kind == "text":
@@ -140,7 +140,7 @@ def _of_one_kind(kind: str, values: Sequence[Any], key_type: str | None, *, sing
     return pa.array(values, pa.binary() if kind == "binary" else None)
 
 
-def _from_text(values: Sequence[object], key_type: str | None, *, single: bool) -> Any:
+def _from_text(values: Sequence[object], key_type: str | None, *, single: bool) -> pa.Array:
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
@@ -157,7 +157,7 @@ def _texts_to_bytes(
     ]
 
 
-def _from_integers(values: Sequence[Any], key_type: str | None, *, single: bool) -> Any:
+def _from_integers(values: Sequence[Any], key_type: str | None, *, single: bool) -> pa.Array:
     if key_type not in _INTEGER_KEYS:
         # The core refuses the type, whatever the values are.
         return pa.nulls(len(values), pa.int64())
@@ -171,7 +171,7 @@ def _from_integers(values: Sequence[Any], key_type: str | None, *, single: bool)
         raise _placed(refusal, None if single else row) from None
 
 
-def _from_numpy(values: Any, key_type: str | None) -> Any:
+def _from_numpy(values: Any, key_type: str | None) -> pa.Array:
     if getattr(getattr(values, "dtype", None), "hasobject", False):
         # pandas has a NaN where an object is missing.
         items = [None if isinstance(value, float) and isnan(value) else value for value in values.tolist()]

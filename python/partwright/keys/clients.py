@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright.errors import KeyTypeError
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from partwright._check import Fields
     from partwright.keys.hashing import Key
 
 __all__ = ["KeyPlacement", "clients", "key_types", "placements", "which"]
@@ -140,9 +141,7 @@ def placements(
     return [_placement(row, key_bytes, n, key_type) for row in chosen]
 
 
-def _placement(
-    row: dict[str, Any], key: bytes | None, n: SupportsIndex, key_type: str | None
-) -> KeyPlacement:
+def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str | None) -> KeyPlacement:
     found = _core.steps(key, n, row["client"], key_type)
     hashed, dividend, remainder, partition = found or (None, None, None, None)
     why = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
 
 import pyarrow as pa
 
@@ -44,7 +44,9 @@ def murmur2(keys: Key, *, key_type: str | None = None) -> int: ...
 def murmur2(
     keys: Column, *, key_type: str | None = None, threads: SupportsIndex = 1
 ) -> pa.Array | pa.ChunkedArray: ...
-def murmur2(keys: object, *, key_type: str | None = None, threads: SupportsIndex = 1) -> Any:
+def murmur2(
+    keys: object, *, key_type: str | None = None, threads: SupportsIndex = 1
+) -> int | pa.Array | pa.ChunkedArray | None:
     """Kafka's murmur2 of each key, as Java's signed 32-bit int.
 
     Source: `org.apache.kafka.common.utils.Utils.murmur2`, the same from 0.8.2 to 4.4.0.
@@ -98,8 +100,13 @@ def partition_for_key(
     threads: SupportsIndex = 1,
 ) -> pa.Array | pa.ChunkedArray: ...
 def partition_for_key(
-    keys: Any, n: Any, client: str = "java", key_type: str | None = None, *, threads: SupportsIndex = 1
-) -> Any:
+    keys: object,
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    threads: SupportsIndex = 1,
+) -> int | pa.Array | pa.ChunkedArray | None:
     """The partition that a client's producer gives a record with each key.
 
     For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
@@ -156,7 +163,7 @@ def coordinator_partition(ids: None, n: SupportsIndex = 50) -> None: ...
 def coordinator_partition(ids: str | bytes, n: SupportsIndex = 50) -> int: ...
 @overload
 def coordinator_partition(ids: Column, n: SupportsIndex = 50) -> pa.Array | pa.ChunkedArray: ...
-def coordinator_partition(ids: Any, n: Any = 50) -> Any:
+def coordinator_partition(ids: object, n: SupportsIndex = 50) -> int | pa.Array | pa.ChunkedArray | None:
     """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
 
     That is `Utils.abs(id.hashCode()) % n` (`GroupCoordinatorService.partitionFor`, kafka-group-coordinator 4.4.0, and
@@ -197,7 +204,7 @@ def encode(values: None, key_type: str | None = None) -> None: ...
 def encode(values: Key, key_type: str | None = None) -> bytes: ...
 @overload
 def encode(values: Column, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
-def encode(values: object, key_type: str | None = None) -> Any:
+def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa.ChunkedArray | None:
     r"""The bytes that a record's key has on the wire, as Kafka's own serializers write them.
 
     ===================== ============================ =======================================================

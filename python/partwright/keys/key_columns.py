@@ -95,7 +95,7 @@ def _is_frame(records: object) -> bool:
     return package in _FRAMES and hasattr(records, "__array__") and hasattr(records, "columns")
 
 
-def _members(rows: Sequence[Mapping[str, object]], key: str) -> list[Any]:
+def _members(rows: Sequence[Mapping[str, object]], key: str) -> list[object]:
     """A member of each row, None where a row has none, as in JSON lines; what no row has is taken for a slip."""
     if rows and not any(key in row for row in rows):
         raise no_column("the rows", list(map(str, rows[0])), key, what="member")

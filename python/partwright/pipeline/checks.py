@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -15,7 +15,7 @@ from partwright.keys.key_text import shown_key
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
 __all__ = ["Checks", "PartitionRead", "Proof", "check", "compare", "shown_key"]
 
@@ -271,7 +271,7 @@ def _examples(pairs: DataFrame, broken: Column) -> list[str]:
     return [_told(row) for row in pairs.where(broken).orderBy("row").limit(_EXAMPLES).collect()]
 
 
-def _told(row: Any) -> str:
+def _told(row: Row) -> str:
     asked = "any partition" if row.asked is None else f"partition {row.asked}"
     where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
     wanted = f"asked for {asked}" if row.wanted else "was not asked for"

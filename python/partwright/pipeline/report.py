@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright._doors import notebook
 
 if TYPE_CHECKING:
+    from partwright._check import Json
     from partwright.pipeline.checks import Checks, Proof
 
 __all__ = ["KeyShare", "PartitionShare", "Report", "Step"]
@@ -121,7 +122,7 @@ class Report:
         taken = [each.seconds for each in self.steps if each.name == step]
         return self.records / taken[0] if taken and taken[0] > 0 else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """The report as JSON has it, with `ok` first."""
         whole = asdict(self)
         whole["checks"] = whole["checks"] and {

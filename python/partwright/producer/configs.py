@@ -23,7 +23,7 @@ _OF_KAFKA_4 = ("sticky@4.4", "round-robin", "random")
 _NEAR = 0.8
 
 
-def _number(least: int, values: range) -> Callable[[str, Any], int]:
+def _number(least: int, values: range) -> Callable[[str, object], int]:
     def read(key: str, given: object) -> int:
         number = given
         if isinstance(given, str):
@@ -53,7 +53,7 @@ def _text(key: str, given: object) -> str | None:
     return given
 
 
-def _one_of(*known: str) -> Callable[[str, Any], str]:
+def _one_of(*known: str) -> Callable[[str, object], str]:
     def read(key: str, given: object) -> str:
         if given not in known:
             raise PartwrightError(f"{key} is {', '.join(known[:-1])} or {known[-1]}, not {shown(given)}")
@@ -62,7 +62,7 @@ def _one_of(*known: str) -> Callable[[str, Any], str]:
     return read
 
 
-def _config(key: str, default: object, read: Callable[[str, Any], Any]) -> Any:
+def _config(key: str, default: object, read: Callable[[str, object], object]) -> Any:
     return field(default=default, metadata={"key": key, "read": read})
 
 
@@ -142,7 +142,7 @@ def linger(configs: Configs, strategy: str) -> int:
     return 5 if strategy in _OF_KAFKA_4 else 0
 
 
-def settings_of(configs: Configs, strategy: str) -> dict[str, Any]:
+def settings_of(configs: Configs, strategy: str) -> dict[str, object]:
     """What decides over batches, by the names of the core."""
     return {
         "batch_size": configs.batch_size,

@@ -65,7 +65,7 @@ class OwnPartitioner:
             )
 
     @classmethod
-    def of(cls, given: Any) -> OwnPartitioner:
+    def of(cls, given: object) -> OwnPartitioner:
         """A partitioner that is an object, its class, or the class's path.
 
         Raises:
@@ -73,7 +73,7 @@ class OwnPartitioner:
         """
         return cls(made("partitioner", given))
 
-    def configure(self, configs: Mapping[str, Any]) -> None:
+    def configure(self, configs: Mapping[str, object]) -> None:
         """Hands the configuration over, if it wants any.
 
         Raises:
@@ -84,9 +84,9 @@ class OwnPartitioner:
     def partition(
         self,
         topic: str,
-        key: Any,
+        key: object,
         key_bytes: bytes | None,
-        value: Any,
+        value: object,
         value_bytes: bytes | None,
         cluster: Cluster,
     ) -> int:
@@ -232,7 +232,7 @@ class OwnPartitioner:
         """
         self._tell("close")
 
-    def _tell(self, name: str, *arguments: Any) -> None:
+    def _tell(self, name: str, *arguments: object) -> None:
         method = getattr(self.partitioner, name, None)
         if callable(method):
             called(f"{self.name}.{name}", lambda: method(*arguments))

@@ -86,9 +86,9 @@ class Producer:
     def __init__(
         self,
         cluster: Cluster | Mapping[str, int],
-        strategy: Any = None,
+        strategy: object = None,
         *,
-        configs: Mapping[str, Any] | None = None,
+        configs: Mapping[str, object] | None = None,
         client: str = "java",
         key_type: str | None = None,
         seed: int = 0,
@@ -100,7 +100,7 @@ class Producer:
         _core.check(1, client, key_type)
         self.cluster = _cluster(cluster)
         self.configs = read_configs(configs)
-        named = self.configs.partitioner_class or "sticky" if strategy is None else strategy
+        named: Any = self.configs.partitioner_class or "sticky" if strategy is None else strategy
         self._own = OwnPartitioner.of(named) if not isinstance(named, str) or is_path(named) else None
         # Its records name their partitions.
         known = "explicit" if self._own is not None else _core.strategy_name(named)
@@ -265,7 +265,7 @@ class Producer:
 
     def place(
         self,
-        records: Any,
+        records: object,
         *,
         topic: str | None = None,
         key: str = "key",
@@ -381,20 +381,20 @@ def _cluster(given: Cluster | Mapping[str, int]) -> Cluster:
     return given if isinstance(given, Cluster) else Cluster.of(given)
 
 
-def _value_bytes(value: Any) -> Any:
+def _value_bytes(value: str | bytes | None) -> bytes | None:
     try:
         return value.encode() if isinstance(value, str) else value
     except UnicodeEncodeError:
         raise PartwrightError(f"the value {shown(value)} is not UTF-8: give its bytes") from None
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise PartwrightError(f"a record's value is text or bytes, not {shown(value)}")
     return memoryview(value).nbytes
 
 
-def _settings(configs: Configs, linger_ms: int | None) -> dict[str, Any]:
+def _settings(configs: Configs, linger_ms: int | None) -> dict[str, object]:
     return {
         "batch_size": configs.batch_size,
         "linger_ms": linger_ms,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,8 @@ from partwright.user_code import told
 if TYPE_CHECKING:
     from partwright.cluster import Cluster
     from partwright.producer.configs import Configs
+
+_T = TypeVar("_T")
 
 __all__ = ["RecordChunk", "Records", "Row", "network"]
 
@@ -110,7 +112,9 @@ def _reader(records: object, names: Mapping[str, str], key_type: str | None) -> 
     return _made(f"a {type(records).__name__}", lambda: pa.RecordBatchReader.from_stream(records))
 
 
-def _column(name: object, column: object, names: Mapping[str, str], key_type: str | None) -> Any:
+def _column(
+    name: object, column: object, names: Mapping[str, str], key_type: str | None
+) -> pa.Array | pa.ChunkedArray:
     if not isinstance(name, str):
         raise PartwrightError(f"a column is named by text, not {shown(name)}")
     if name == names["key"]:
@@ -142,7 +146,7 @@ def _refuse_objects(data_type: object) -> None:
         )
 
 
-def _made(what: str, make: Callable[[], Any]) -> Any:
+def _made(what: str, make: Callable[[], _T]) -> _T:
     """What is made of what a caller passes, whose own code may raise anything."""
     try:
         return make()
@@ -155,9 +159,9 @@ def _made(what: str, make: Callable[[], Any]) -> Any:
 class Row(NamedTuple):
     """A record as a partitioner of one's own gets it; a size of -1 is that of a null."""
 
-    key: Any
+    key: object
     key_bytes: bytes | None
-    value: Any
+    value: object
     value_bytes: bytes | None
     value_size: int
     time: int
@@ -260,7 +264,7 @@ class RecordChunk:
             PartwrightError: Values are neither text nor binary; a size is negative.
         """
         if "size" in self._columns:
-            sizes: Any = self._numbers("size", pa.int32())
+            sizes: pa.Array = self._numbers("size", pa.int32())
             row = _first(pc.less(sizes, 0))
             if row >= 0:
                 raise PartwrightError(f"a value has 0 bytes or more, not {sizes[row]}").at_row(row)
@@ -366,7 +370,7 @@ class RecordChunk:
             raise refused(number, f"a {what}", reason).at_row(row) from None
 
 
-def network(text: Any, configs: Configs) -> bytes:
+def network(text: str, configs: Configs) -> bytes:
     """The bytes of an address, of which only so many bits count.
 
     Raises:

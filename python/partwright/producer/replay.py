@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright._check import hex_key, object_fields, refuse_many, shown
+from partwright._check import Fields, Json, hex_key, object_fields, refuse_many, shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.producer.custom import is_path
@@ -39,7 +39,7 @@ _RECORD = ("topic", "partition", "key", "value size", "time")
 _BITS = {"partition": 32, "value size": 32, "time": 64}
 
 
-def replay(question: Mapping[str, object]) -> dict[str, Any]:
+def replay(question: Mapping[str, object]) -> Json:
     """The answers to a line of `partwright strategy --jsonl`.
 
     Args:
@@ -111,7 +111,7 @@ def _refuse_many(given: Mapping[str, object]) -> None:
     refuse_many(sum(count for count in counts if isinstance(count, int)), "a replay")
 
 
-def _mapping(given: Mapping[str, object], name: str) -> Mapping[str, Any] | None:
+def _mapping(given: Mapping[str, object], name: str) -> Fields | None:
     found = given.get(name)
     if found is not None and not isinstance(found, dict):
         raise PartwrightError(f"{name} is an object, not {shown(found)}")
@@ -125,7 +125,7 @@ def _list(given: Mapping[str, object], name: str) -> Sequence[Any]:
     return found
 
 
-def _call(place: int, event: object) -> tuple[str, str, dict[str, Any]]:
+def _call(place: int, event: object) -> tuple[str, str, Fields]:
     """An event's call, its topic and the rest, each of its type."""
     where = f"event {place}"
     op = event.get("op") if isinstance(event, dict) else None
@@ -170,7 +170,7 @@ def _refuse_other(given: object, bits: int, what: str) -> None:
         raise PartwrightError(f"{what} is a whole number of {bits} bits, not {shown(given)}")
 
 
-def _result(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> Any:
+def _result(producer: Producer, op: str, topic: str, rest: Fields) -> object:
     if topic not in producer.cluster.topics:
         # To Kafka's classes it is one without partitions.
         producer.update(producer.cluster.with_topic(topic, []))
@@ -183,7 +183,7 @@ def _result(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> An
         return {"error": str(error)}
 
 
-def _asked(producer: Producer, op: str, topic: str, rest: dict[str, Any]) -> int | None:
+def _asked(producer: Producer, op: str, topic: str, rest: Fields) -> int | None:
     match op:
         case "partition" if rest["partition"] is not None:
             count = len(producer.cluster.partitions(topic))

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import MissingExtraError
 from partwright.report.html_page import Asked, check, html, save
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "check", "notebook", "page", "write"]
 
 
-def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:
+def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
     """The page of an answer, as text.
 
     Args:
@@ -46,7 +46,7 @@ def page(answer: Any, *, asked: Asked | None = None, **more: Any) -> str:
     return html(document, asked)
 
 
-def notebook(answer: Any) -> str | None:
+def notebook(answer: object) -> str | None:
     """What a notebook shows of an answer: its words and first figures, as SVG.
 
     Args:
@@ -68,7 +68,7 @@ def notebook(answer: Any) -> str | None:
     return fragment(document)
 
 
-def _document(answer: Any, asked: Asked | None, more: dict[str, Any]) -> tuple[Asked, Document]:
+def _document(answer: object, asked: Asked | None, more: dict[str, object]) -> tuple[Asked, Document]:
     topic = topic_of(answer, None if asked is None else asked.command)
     asked = asked or Asked(topic)
     module = importlib.import_module(f"partwright.report.figures.{topic}")
@@ -76,11 +76,11 @@ def _document(answer: Any, asked: Asked | None, more: dict[str, Any]) -> tuple[A
 
 
 def write(
-    answer: Any,
+    answer: object,
     file: str | os.PathLike[str],
     *,
     asked: Asked | None = None,
-    **more: Any,
+    **more: object,
 ) -> Path:
     """Writes the page of an answer.
 

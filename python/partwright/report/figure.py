@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from partwright.report.text import bytes_, number, plain, share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+
+    from partwright._check import Fields
+    from partwright.report.plots import Spec
 
 __all__ = ["TABLED", "Column", "Document", "Figure", "Verdict", "bounded"]
 
@@ -37,7 +40,7 @@ class Column(NamedTuple):
     title: str
     kind: str = "number"
 
-    def written(self, row: Mapping[str, Any]) -> str:
+    def written(self, row: Fields) -> str:
         """A row's value, for people."""
         value = row.get(self.field)
         return "" if value is None else _FORMATS[self.kind](value)
@@ -63,9 +66,9 @@ class Figure:
     id: str
     title: str
     sentence: str
-    spec: dict[str, Any] | None
+    spec: Spec | None
     columns: tuple[Column, ...]
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[Fields, ...]
     left: int = 0
     marks: int = 0
     hint: str | None = None
@@ -109,10 +112,17 @@ class Document:
     title: str
     verdicts: tuple[Verdict, ...]
     figures: tuple[Figure, ...]
-    answer: Any
+    answer: object
 
 
-def bounded(rows: Sequence[Mapping[str, Any]], most: int = TABLED) -> dict[str, Any]:
+class Bounded(TypedDict):
+    """What a figure has of a table that may be too long for it."""
+
+    rows: tuple[Fields, ...]
+    left: int
+
+
+def bounded(rows: Sequence[Fields], most: int = TABLED) -> Bounded:
     """The first rows of a table, and how many it lacks then.
 
     Examples:

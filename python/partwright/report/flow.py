@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Figure, bounded
-from partwright.report.plots import PICKED, by_kind, chart, legend, squares, tooltip
+from partwright.report.plots import PICKED, Spec, by_kind, chart, legend, squares, tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Fields, Json
 
 __all__ = ["flow"]
 
@@ -31,7 +33,7 @@ _GAP = 0.012
 _STAYS, _MOVES = "stays", "moves"
 
 
-def flow(flows: Sequence[Mapping[str, Any]], figure: Figure, ends: tuple[str, str]) -> Figure:
+def flow(flows: Sequence[Fields], figure: Figure, ends: tuple[str, str]) -> Figure:
     """A figure with its plot and its table.
 
     Args:
@@ -52,11 +54,11 @@ def flow(flows: Sequence[Mapping[str, Any]], figure: Figure, ends: tuple[str, st
     return replace(figure, sentence=words, spec=spec, marks=marks, **bounded(largest))
 
 
-def _bands(flows: Sequence[Mapping[str, Any]], ends: tuple[str, str]) -> dict[str, Any]:
+def _bands(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
     """Bands from the left to the right, as wide as their records are many."""
     total = sum(each["rows"] for each in flows) or 1
     left, right = _stack(flows, "from", total), _stack(flows, "to", total)
-    points: list[dict[str, Any]] = []
+    points: list[Json] = []
     at_left = {node: low for node, (low, _) in left.items()}
     at_right = {node: low for node, (low, _) in right.items()}
     for place, each in enumerate(flows):
@@ -94,7 +96,7 @@ def _bands(flows: Sequence[Mapping[str, Any]], ends: tuple[str, str]) -> dict[st
         "scale": {"domain": [-0.09, 1.09], "nice": False},
     }
     y = {"type": "quantitative", "axis": None, "scale": {"reverse": True, "nice": False}}
-    area: dict[str, Any] = {
+    area: Spec = {
         "name": "main",
         "mark": {"type": "area"},
         "encoding": {
@@ -160,7 +162,7 @@ def _bands(flows: Sequence[Mapping[str, Any]], ends: tuple[str, str]) -> dict[st
     return chart(points, height=height, layer=layers)
 
 
-def _stack(flows: Iterable[Mapping[str, Any]], end: str, total: int) -> dict[int, tuple[float, float]]:
+def _stack(flows: Iterable[Fields], end: str, total: int) -> dict[int, tuple[float, float]]:
     """Where each partition stands on its side: from, to."""
     counts: dict[int, int] = {}
     for each in flows:
@@ -178,10 +180,10 @@ def _nodes(
     stack: Mapping[int, tuple[float, float]],
     x: float,
     side: str,
-    flows: Sequence[Mapping[str, Any]],
+    flows: Sequence[Fields],
     end: str,
     apart: float,
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     return [
         {
             "name": str(node),
@@ -214,7 +216,7 @@ def _middles(spans: Sequence[tuple[float, float]], apart: float) -> list[float]:
     return found
 
 
-def _map(flows: Sequence[Mapping[str, Any]], ends: tuple[str, str]) -> dict[str, Any]:
+def _map(flows: Sequence[Fields], ends: tuple[str, str]) -> Spec:
     rows = sorted(
         ({**each, "kind": _STAYS if each["from"] == each["to"] else _MOVES} for each in flows),
         key=lambda each: (each["from"], each["to"]),

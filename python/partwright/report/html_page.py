@@ -13,7 +13,7 @@ from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.errors import MissingExtraError, PartwrightError
 from partwright.keys.key_text import short
@@ -149,7 +149,7 @@ def _rendered(document: Document, asked: Asked, answer: str | None, without: str
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    def finalized(value: Any) -> Any:
+    def finalized(value: object) -> object:
         return value if isinstance(value, Markup) or not isinstance(value, str) else _line(value)
 
     environment = Environment(
@@ -180,17 +180,17 @@ def _line(text: str) -> str:
     return shown if len(shown) <= _NAMED else short(shown)
 
 
-def _raw(value: Any) -> str:
+def _raw(value: object) -> str:
     return json.dumps(value)
 
 
-def _script_json(value: Any) -> str:
+def _script_json(value: object) -> str:
     """JSON as it may stand inside of a script: nothing in it begins a tag, and each number is one of JSON's."""
     text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

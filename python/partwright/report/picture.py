@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright._check import shown
 from partwright.errors import MissingExtraError, PartwrightError
@@ -50,7 +50,7 @@ def check(file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def draw(answer: Any, file: str | os.PathLike[str]) -> None:
+def draw(answer: object, file: str | os.PathLike[str]) -> None:
     """Writes an answer's first figure with its title and its sentence, as .svg and .png the same bytes each time.
 
     Args:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from partwright.report.colours import ACCENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from partwright._check import Fields
+
 __all__ = [
     "CONFIG",
     "PICKED",
     "ZOOM",
+    "Spec",
     "by_kind",
     "by_name",
     "by_partition",
@@ -24,10 +27,13 @@ __all__ = [
     "zoom",
 ]
 
+Spec: TypeAlias = dict[str, Any]
+"""A specification in Vega-Lite's own words, or a part of one: a layer, a channel, a parameter."""
+
 _FONT = "Liberation Sans, Helvetica, Arial, sans-serif"
 # What is drawn takes the colour of the text around it, so that light, dark and paper need no other picture.
 _INK = "currentColor"
-CONFIG: dict[str, Any] = {
+CONFIG: Spec = {
     "aria": False,
     "background": None,
     "font": _FONT,
@@ -69,7 +75,7 @@ _HEIGHT = 300
 _ROW = 22
 
 
-def chart(data: Sequence[Mapping[str, Any]], height: int = _HEIGHT, **rest: Any) -> dict[str, Any]:
+def chart(data: Sequence[Fields], height: int = _HEIGHT, **rest: Spec | Sequence[Spec] | str) -> Spec:
     """A specification of a whole plot."""
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -82,9 +88,9 @@ def chart(data: Sequence[Mapping[str, Any]], height: int = _HEIGHT, **rest: Any)
     }
 
 
-def quantity(field: str, title: str, kind: str = "number", **more: Any) -> dict[str, Any]:
+def quantity(field: str, title: str, kind: str = "number", **more: object) -> Spec:
     """A channel of numbers; an axis from 0 on."""
-    formats: dict[str, dict[str, Any]] = {
+    formats: dict[str, Spec] = {
         # d3 writes no more digits than a tick needs.
         "number": {},
         "share": {"format": ".0%"},
@@ -92,11 +98,11 @@ def quantity(field: str, title: str, kind: str = "number", **more: Any) -> dict[
         "whole": {"format": ",d", "labelExpr": "datum.value % 1 ? '' : datum.label"},
         "bytes": {"format": "~s"},
     }
-    axis: dict[str, Any] = {"tickCount": 5, **formats[kind]}
+    axis: Spec = {"tickCount": 5, **formats[kind]}
     return {"field": field, "type": "quantitative", "title": title, "axis": axis, **more}
 
 
-def tooltip(**titles: str) -> list[dict[str, Any]]:
+def tooltip(**titles: str) -> list[Spec]:
     """What is said of a mark under the pointer: fields by their titles; a number's title may end in its format."""
     found = []
     for field, title in titles.items():
@@ -108,7 +114,7 @@ def tooltip(**titles: str) -> list[dict[str, Any]]:
     return found
 
 
-def zoom(*encodings: str) -> dict[str, Any]:
+def zoom(*encodings: str) -> Spec:
     """A parameter that zooms and moves a plot, where Shift is held: a wheel alone goes on through the page."""
     return {
         "name": "zoom",
@@ -121,12 +127,12 @@ def zoom(*encodings: str) -> dict[str, Any]:
     }
 
 
-def legend(field: str) -> dict[str, Any]:
+def legend(field: str) -> Spec:
     """A parameter by which a legend's entry, clicked, leaves its marks alone in full colour."""
     return {"name": "picked", "select": {"type": "point", "fields": [field]}, "bind": "legend"}
 
 
-def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> dict[str, Any]:
+def by_kind(field: str, kinds: Sequence[str], colours: Sequence[str]) -> Spec:
     """The colour of a few kinds, with a legend."""
     # As many beside each other as there is room for, on a telephone too.
     wide = 40 + 7 * max((len(kind) for kind in kinds), default=0)
@@ -144,7 +150,7 @@ PICKED = {"condition": {"param": "picked", "value": 1}, "value": 0.2}
 
 
 def by_partition(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Fields],
     kinds: Mapping[str, str],
     title: str,
     *,
@@ -152,7 +158,7 @@ def by_partition(
     beside: bool = False,
     even: float | None = None,
     unit: str = "records",
-) -> dict[str, Any]:
+) -> Spec:
     """Bars over partitions, one upon the other or beside it by kind.
 
     Args:
@@ -166,7 +172,7 @@ def by_partition(
     """
     if even is not None:
         title += f" (dashed: an even one, {even:,.0f})" if even >= 1 else " (dashed: an even one)"
-    bar: dict[str, Any] = {
+    bar: Spec = {
         "y": quantity("start", title, "whole"),
         "y2": {"field": "end"},
         "color": by_kind("kind", list(kinds), list(kinds.values())),
@@ -189,9 +195,9 @@ def by_partition(
         if beside:
             bar["xOffset"] = {"field": "kind", "sort": list(kinds)}
         params = [legend("kind")] if len(kinds) > 1 else []
-        data: list[Mapping[str, Any]] = list(rows)
+        data: list[Fields] = list(rows)
     else:
-        axis: dict[str, Any] = {"format": "d", "tickMinStep": 1, "grid": False}
+        axis: Spec = {"format": "d", "tickMinStep": 1, "grid": False}
         if n <= _GAPS:
             # No other than whole ones, however few.
             axis["values"] = list(range(n))
@@ -223,12 +229,12 @@ _GAPS = 150
 
 
 def by_name(
-    rows: Sequence[Mapping[str, Any]],
-    value: dict[str, Any],
+    rows: Sequence[Fields],
+    value: Spec,
     name_title: str | None,
-    said: list[dict[str, Any]],
-    colour: Any = None,
-) -> dict[str, Any]:
+    said: list[Spec],
+    colour: Spec | None = None,
+) -> Spec:
     """Bars beside names, in the order of the rows, each with its value at its end.
 
     Args:
@@ -264,15 +270,15 @@ def by_name(
 
 
 def squares(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Fields],
     x: tuple[str, str],
     y: tuple[str, str],
-    said: list[dict[str, Any]],
+    said: list[Spec],
     *,
-    colour: dict[str, Any],
-    opacity: dict[str, Any] | None = None,
+    colour: Spec,
+    opacity: Spec | None = None,
     height: int | None = None,
-) -> dict[str, Any]:
+) -> Spec:
     """A map: a square where a value of one name meets one of another.
 
     Args:
@@ -285,7 +291,7 @@ def squares(
         height: How high the plot is; by default, as many rows as there are.
     """
     downwards = list(dict.fromkeys(row[y[0]] for row in rows))
-    encoding: dict[str, Any] = {
+    encoding: Spec = {
         "x": {
             "field": x[0],
             "type": "ordinal",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.text import plain
 
@@ -84,5 +84,5 @@ def _row(cells: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
 
 
-def _text(text: Any) -> str:
+def _text(text: object) -> str:
     return escape(plain(text))

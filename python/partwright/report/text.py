@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from partwright.keys.key_text import short
 
 __all__ = ["after", "bytes_", "counted", "label", "number", "of", "plain", "share", "shown"]
@@ -77,7 +75,7 @@ def bytes_(value: float | None) -> str:
     """
     if value is None:
         return ""
-    size: Any = value
+    size: float = value
     for unit in _UNITS[:-1]:
         if size < _STEP:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from partwright.errors import PartwrightError
 
@@ -25,7 +24,7 @@ _COMPARED = ("partwright.assignors.compare", "Compared")
 _TIMELINE = ("partwright.group.timeline", "Timeline")
 
 
-def topic_of(answer: Any, command: str | None) -> str:
+def topic_of(answer: object, command: str | None) -> str:
     """The command whose page an answer has.
 
     Args:
@@ -44,7 +43,7 @@ def topic_of(answer: Any, command: str | None) -> str:
     raise PartwrightError(f"there is no report of a {type(answer).__name__}: there are those of {known}")
 
 
-def _is_side_by_side(answer: Any, command: str) -> bool:
+def _is_side_by_side(answer: object, command: str) -> bool:
     """Whether it is what a command compares: lives of a group, assignors, strategies, or a scenario's batches."""
     if not isinstance(answer, (dict, list)) or not answer:
         return False
@@ -58,7 +57,7 @@ def _is_side_by_side(answer: Any, command: str) -> bool:
     return command == "batch" and all(isinstance(each, dict) and "strategy" in each for each in parts)
 
 
-def _is(answer: Any, place: tuple[str, str]) -> bool:
+def _is(answer: object, place: tuple[str, str]) -> bool:
     module, name = place
     # Whose module nobody has imported, of that there is no answer.
     return module in sys.modules and isinstance(answer, getattr(sys.modules[module], name))

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import IO
 
+    from py4j.java_gateway import JavaGateway, JVMView
+
 __all__ = ["how_java_ended", "removed_with_java", "start", "stop"]
 
 _PYTHON = "PYSPARK_PYTHON"
@@ -118,7 +120,7 @@ def _check_running(context: SparkContext, python: str, kafka: bool) -> None:
 
 
 def _has_class(context: SparkContext, name: str) -> bool:
-    jvm: Any = context._jvm
+    jvm: JVMView = context._jvm
     try:
         jvm.org.apache.spark.util.Utils.classForName(name, False, False)
     except Py4JJavaError:
@@ -288,7 +290,7 @@ def _start_spark(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Sp
 
 def how_java_ended() -> str | None:
     """How Spark's Java ended, in words; None while it answers, and where this process has none."""
-    gateway: Any = SparkContext._gateway
+    gateway: JavaGateway | None = SparkContext._gateway
     if gateway is None:
         return None
     try:
@@ -327,7 +329,7 @@ def stop(spark: SparkSession) -> None:
 
 def _forget_java() -> None:
     """The next session of this process starts a Java of its own."""
-    gateway: Any = SparkContext._gateway
+    gateway: JavaGateway = SparkContext._gateway
     with suppress(Py4JError, OSError):
         gateway.shutdown()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
@@ -336,7 +338,7 @@ def _forget_java() -> None:
 
 def removed_with_java(spark: SparkSession, folder: Path) -> None:
     """Lets Spark's Java remove a folder as it ends, also where this process was killed before."""
-    jvm: Any = spark.sparkContext._jvm
+    jvm: JVMView = spark.sparkContext._jvm
     jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(folder)))
 
 

@@ -8,7 +8,7 @@ long for small groups, and `mapInArrow` asks for pandas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql._typing import UserDefinedFunctionLike
     from pyspark.sql.types import DataType
 
 __all__ = ["assign"]
@@ -128,7 +129,7 @@ def _check_sent(assignor: object) -> None:
         raise PartwrightError(f"the assignor cannot be sent to the workers: {first_line(error)}") from error
 
 
-def _udf(assignor: object, shared: Topics | None) -> Any:
+def _udf(assignor: object, shared: Topics | None) -> UserDefinedFunctionLike:
     def assigned(group: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
         for name, is_tied in zip(group.to_pylist(), tied.to_pylist(), strict=True):
             if name is None:
@@ -151,7 +152,8 @@ def _udf(assignor: object, shared: Topics | None) -> Any:
         return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
 
     udf = sf.arrow_udf(assigned, ArrayType(_PAIR))  # type: ignore[attr-defined]  # made as its module is imported
-    return udf.asNondeterministic()
+    found: UserDefinedFunctionLike = udf.asNondeterministic()
+    return found
 
 
 def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) -> Column:

@@ -6,7 +6,7 @@ The columns are marked as nondeterministic and the SQL functions are not: `partw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import pyarrow as pa  # noqa: TC002 - Spark reads the UDFs' annotations as it makes them
 from pyspark.sql import Column
@@ -172,7 +172,7 @@ def kafka_range_length(index: pa.Array, partitions: pa.Array, members: pa.Array)
     return quotas.range_length(index, partitions, members)
 
 
-SQL_FUNCTIONS: tuple[tuple[Callable[..., Any], DataType], ...] = (
+SQL_FUNCTIONS: tuple[tuple[Callable[..., object], DataType], ...] = (
     (kafka_min_quota, IntegerType()),
     (kafka_max_quota, IntegerType()),
     (kafka_under_min_quota, BooleanType()),
@@ -182,10 +182,10 @@ SQL_FUNCTIONS: tuple[tuple[Callable[..., Any], DataType], ...] = (
 )
 
 
-def _column(function: Callable[..., Any], returns: DataType, *given: Numbers) -> Column:
+def _column(function: Callable[..., object], returns: DataType, *given: Numbers) -> Column:
     # A wrong number is refused before a job; a column stands for numbers that fit.
     function(*(None if isinstance(each, (str, Column)) else each for each in given))
-    for each in cast("tuple[Any, ...]", given):
+    for each in cast("tuple[object, ...]", given):
         if not (each is None or isinstance(each, (str, Column)) or hasattr(each, "__index__")):
             told = f"{function.__name__} takes columns, by name or as Columns, and whole numbers"
             raise PartwrightError(f"{told}, not {type(each).__name__}")

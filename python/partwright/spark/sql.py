@@ -10,7 +10,7 @@ Spark takes only deterministic functions.  A filter on their result may run them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyspark.sql import SparkSession
+
+    from partwright._check import Fields
 
 __all__ = ["register"]
 
@@ -74,7 +76,7 @@ def kafka_partition(
             "kafka_partition takes a key and n, the topic's number of partitions, and n is missing"
         )
 
-    def place(keys: pa.Array, settings: dict[str, Any]) -> pa.Array:
+    def place(keys: pa.Array, settings: Fields) -> pa.Array:
         count, named = settings["n"], settings.get("client", "java")
         for name, setting in (("n, the number of partitions,", count), ("client", named)):
             if setting is None:
@@ -90,7 +92,7 @@ def kafka_murmur2(
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
 
-    def hash_keys(keys: pa.Array, settings: dict[str, Any]) -> pa.Array:
+    def hash_keys(keys: pa.Array, settings: Fields) -> pa.Array:
         return hashing.murmur2(keys, key_type=settings.get("key_type"))
 
     return _by_group(key, {"key_type": key_type}, hash_keys)
@@ -99,7 +101,7 @@ def kafka_murmur2(
 def _by_group(
     keys: pa.Array,
     settings: dict[str, pa.Array | None],
-    function: Callable[[pa.Array, dict[str, Any]], pa.Array],
+    function: Callable[[pa.Array, Fields], pa.Array],
 ) -> pa.Array:
     """The function over the keys of each distinct combination of settings, in the keys' order.
 

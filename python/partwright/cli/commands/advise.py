@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ __all__ = ["command"]
 
 # Numbers of Python's own notation alone: no underscores, and no more digits than any measurement has.
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
+_F = TypeVar("_F", bound="Callable[..., object]")
 _RANGE = re.compile(rf"({_NUMBER})(?:\.\.({_NUMBER}))?")
 
 
@@ -33,7 +34,9 @@ def _typed(option: click.Parameter) -> str:
     return option.opts[0] if option.param_type_name == "option" else "TARGET"
 
 
-def _read_range(_ctx: click.Context, option: click.Parameter, given: str | None) -> Any:
+def _read_range(
+    _ctx: click.Context, option: click.Parameter, given: str | None
+) -> float | tuple[float, float] | None:
     if given is None:
         return None
     found = _RANGE.fullmatch(given)
@@ -61,11 +64,11 @@ def _read_powers(_ctx: click.Context, option: click.Parameter, given: str | None
     return [_one(each) for each in parts]
 
 
-def _ranged(name: str, key: str, metavar: str, text: str) -> Callable[[Any], Any]:
+def _ranged(name: str, key: str, metavar: str, text: str) -> Callable[[_F], _F]:
     return click.option(name, key, metavar=metavar, callback=_read_range, help=text)
 
 
-def _whole(name: str, key: str, text: str) -> Callable[[Any], Any]:
+def _whole(name: str, key: str, text: str) -> Callable[[_F], _F]:
     return click.option(name, key, type=int, metavar="N", help=text)
 
 

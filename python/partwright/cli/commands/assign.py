@@ -6,11 +6,10 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
-from partwright._check import refuse_many
+from partwright._check import Json, refuse_many
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.input.group_sources import is_real, real_group
 from partwright.cli.input.json import lines, named, read_json
@@ -173,12 +172,12 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
     print_comparison(found, group["topics"], group["members"])
 
 
-def _refuse_order(group: dict[str, Any]) -> None:
+def _refuse_order(group: Json) -> None:
     if group.get("partition_order") is not None:
         raise PartwrightError("partition_order is for old-roundrobin alone: leave it out with --compare")
 
 
-def _group(text: str, assignor: str | None) -> dict[str, Any]:
+def _group(text: str, assignor: str | None) -> Json:
     group = read_json(text)
     if not isinstance(group, dict):
         raise PartwrightError("a group is an object with assignor, topics and members")
@@ -197,7 +196,7 @@ def _group(text: str, assignor: str | None) -> dict[str, Any]:
     return group
 
 
-def _refuse_many(group: dict[str, Any]) -> None:
+def _refuse_many(group: Json) -> None:
     """Each partition that somebody subscribes to is printed; what is no group is left for the group's own checks."""
     members = group["members"] if isinstance(group["members"], list) else []
     lists = [member.get("topics") for member in members if isinstance(member, dict)]
@@ -210,7 +209,7 @@ def _refuse_many(group: dict[str, Any]) -> None:
     )
 
 
-def _choose(group: dict[str, Any], assignor: str | None) -> None:
+def _choose(group: Json, assignor: str | None) -> None:
     if assignor is not None:
         group["assignor"] = assignor
     elif isinstance(group.get("assignor"), str) and _is_own(group["assignor"]):

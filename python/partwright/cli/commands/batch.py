@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import pyarrow as pa
+
+    from partwright._check import Json
     from partwright.batching import Simulation
     from partwright.cluster import Cluster
 
@@ -183,7 +186,7 @@ def command(
         if report is not None and jsonl:
             raise PartwrightError("--report is of one scenario: leave out --jsonl")
 
-        def answered(scenario: Any) -> Any:
+        def answered(scenario: Json) -> Json:
             answer = replay(scenario)
             save_report(report, answer, named(file), scenario=scenario)
             return answer
@@ -227,7 +230,7 @@ class _Records(NamedTuple):
     partitions: int
 
     @contextmanager
-    def read(self) -> Iterator[Any]:
+    def read(self) -> Iterator[pa.RecordBatchReader]:
         """Them as an Arrow stream."""
         from partwright.batching.files import reader
         from partwright.cli.reading_progress import reading
@@ -269,7 +272,7 @@ def _simulated(
     given: _Records,
     report: Path | None,
     cluster: Cluster,
-    found: list[dict[str, Any]],
+    found: list[Json],
     options: dict[str, Any],
 ) -> Simulation | None:
     """The first strategy once more, with each of its batches; None where nobody asked, or it cannot be had."""
@@ -314,7 +317,7 @@ def _tune(
         print_tuning(found, named(given.file), given.partitions)
 
 
-def _latencies(slow: tuple[str, ...]) -> dict[int, dict[str, Any]]:
+def _latencies(slow: tuple[str, ...]) -> dict[int, Json]:
     found = {}
     for broker, text in key_values("--slow", slow).items():
         latency = read_latency(text)

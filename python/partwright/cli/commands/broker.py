@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -16,6 +16,7 @@ from partwright.kafka import embedded_detached
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from partwright._check import Json
     from partwright.kafka.embedded_detached import DetachedBroker
 
 __all__ = ["command"]
@@ -101,11 +102,11 @@ def _gone(broker: DetachedBroker) -> str:
     )
 
 
-def _object(broker: DetachedBroker) -> dict[str, Any]:
+def _object(broker: DetachedBroker) -> Json:
     return {**asdict(broker), "log": str(broker.log)}
 
 
-def _print(value: dict[str, Any]) -> None:
+def _print(value: Json) -> None:
     click.echo(json.dumps(value))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -19,6 +19,8 @@ from partwright.report.text import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from partwright._check import Json
 
 __all__ = ["command"]
 
@@ -69,7 +71,7 @@ def command(group: str, n: int | None, transactional: bool, broker: str | None, 
     """
     _refuse_empty(group, transactional)
     topic = _TRANSACTIONS if transactional else _GROUPS
-    found: dict[str, Any] = {"n": _PARTITIONS if n is None else n}
+    found: Json = {"n": _PARTITIONS if n is None else n}
     found["partition"] = coordinator_partition(group, found["n"])
     if broker is not None:
         if n is not None:
@@ -103,7 +105,7 @@ def _reading(topic: str, partition: int, servers: str) -> str:
     )
 
 
-def _print(console: Console, answer: dict[str, Any], broker: str | None) -> None:
+def _print(console: Console, answer: Json, broker: str | None) -> None:
     least = ", for Kafka's absolute value of the least int is 0" if answer["hash"] == -(2**31) else ""
     where = f"partition [bold]{answer['partition']}[/] of the {answer['n']:,} of {answer['topic']}"
     console.print(f"[bold]{escape(plain(answer['id']))}[/]: {where}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,8 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from partwright._check import Fields
 
 __all__ = ["command"]
 
@@ -157,7 +159,7 @@ def command(
 _MOST_READ = 5_000_000
 
 
-def _refuse_large(script: Any) -> None:
+def _refuse_large(script: Fields) -> None:
     """A chart has who read each partition from each event to the next, all of which is kept in memory."""
     from partwright.group.script import read_script
 
@@ -179,7 +181,7 @@ def _nowhere(number: int) -> int | None:
     return None
 
 
-def _topics(given: tuple[str, ...]) -> dict[str, Any] | None:
+def _topics(given: tuple[str, ...]) -> dict[str, int] | None:
     pairs = key_values("--topic", given)
     for name, count in pairs.items():
         if not (count.isascii() and count.isdecimal()) or len(count) > len("1000000"):

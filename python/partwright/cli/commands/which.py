@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich import box
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
+
+    from partwright._check import Json
 
 __all__ = ["command"]
 
@@ -116,7 +118,9 @@ def command(
         _print_types(console, None if as_hex else key, n, client, shown=key_type)
 
 
-def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool) -> Any:
+def _value(
+    key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool
+) -> str | bytes | float | None:
     """The key as the key type takes it, from the text of the command line."""
     if is_null:
         if key is not None:
@@ -132,7 +136,7 @@ def _value(key: str | None, key_type: str | None, *, as_hex: bool, is_null: bool
     return _parsed(key, key_type)
 
 
-def _parsed(key: str, key_type: str | None) -> Any:
+def _parsed(key: str, key_type: str | None) -> str | bytes | float:
     if key_type in {"java:short", "java:int", "java:long"}:
         return _number(key, key_type, int)
     if key_type in {"java:float", "java:double"}:
@@ -158,7 +162,7 @@ def _number(key: str, key_type: str, kind: type[int | float]) -> int | float:
     return kind(found)
 
 
-def _object(key: bytes | None, n: int, found: Iterable[KeyPlacement]) -> dict[str, Any]:
+def _object(key: bytes | None, n: int, found: Iterable[KeyPlacement]) -> Json:
     return {
         "key_hex": None if key is None else key.hex(),
         "n": n,
@@ -274,8 +278,6 @@ def _print_types(console: Console, key: str | None, n: int, client: str | None, 
         except PartwrightError:
             continue
         mark = " (asked for)" if key_type == (shown or "utf8") else ""
-        table.add_row(
-            key_type + mark, "" if key_bytes is None else key_bytes.hex(" "), _shown(placed.partition)
-        )
+        table.add_row(key_type + mark, key_bytes.hex(" "), _shown(placed.partition))
     console.print()
     console.print(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.text import Text
@@ -12,6 +12,8 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from partwright._check import Json
 
 __all__ = ["print_ways", "topic_of", "ways_to_read"]
 
@@ -60,11 +62,11 @@ def _live(address: str, n: int | None) -> tuple[str, str, int]:
 def ways_to_read(
     topic: str,
     servers: str,
-    key: Any,
+    key: str | bytes | float | None,
     n: int,
     client: str,
     key_type: str | None,
-) -> dict[str, Any]:
+) -> Json:
     """How the records of a key are read without those of other partitions, as JSON has it.
 
     Raises:
@@ -83,7 +85,7 @@ def ways_to_read(
     }
 
 
-def print_ways(console: Console, ways: dict[str, Any]) -> None:
+def print_ways(console: Console, ways: Json) -> None:
     """Each on a line of its own, however long it is, for it is copied."""
     console.print(
         f"To read partition {ways['partition']} of {ways['topic']} alone, where {ways['client']} puts it:",

@@ -74,7 +74,7 @@ def read_json(text: str) -> Any:
         raise PartwrightError("this is nested too deeply") from None
 
 
-def print_answers(file: str, answer: Callable[[Any], Any], *, jsonl: bool) -> None:
+def print_answers(file: str, answer: Callable[[Any], object], *, jsonl: bool) -> None:
     """Print the answer to what a file asks, or to each of its lines.
 
     Args:
@@ -93,7 +93,7 @@ def print_answers(file: str, answer: Callable[[Any], Any], *, jsonl: bool) -> No
             click.echo(_answered(line.strip(), answer, f"{named(file)}, line {number}"))
 
 
-def _answered(text: str, answer: Callable[[Any], Any], where: str) -> str:
+def _answered(text: str, answer: Callable[[Any], object], where: str) -> str:
     try:
         return json.dumps(answer(read_json(text)))
     except PartwrightError as error:

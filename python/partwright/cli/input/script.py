@@ -12,6 +12,9 @@ from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
+
+    from yaml import Node, SafeLoader
 
 __all__ = ["at_line", "read_script_file"]
 
@@ -65,7 +68,7 @@ def _line_in_json(text: str, number: int) -> int | None:
     return None
 
 
-def _refuse_twice(file: str, root: Any) -> None:
+def _refuse_twice(file: str, root: Node | None) -> None:
     """No field is there twice, of which YAML would silently take the last, nor `<<`, which may merge without end."""
     waiting, seen = [root], set()
     while waiting:
@@ -90,7 +93,7 @@ def _refuse_twice(file: str, root: Any) -> None:
         waiting += [each for each in node.value if not isinstance(each, tuple)]
 
 
-def _values(file: str, node: Any, known: dict[int, int]) -> int:
+def _values(file: str, node: Node, known: dict[int, int]) -> int:
     """How many values a node stands for, aliases written out; `known` has those of nodes that were met.
 
     Raises:
@@ -140,7 +143,7 @@ def _read_yaml(file: str, text: str) -> tuple[Any, Callable[[int], int | None]]:
     return said, lambda number: starts[number - 1] if number <= len(starts) else None
 
 
-def _without_dates(yaml: Any) -> Any:
+def _without_dates(yaml: Any) -> type[SafeLoader]:
     """A loader to which a date is text: no script has one, and what is none would be an error without a line."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc] # a module that is not always there
@@ -153,7 +156,7 @@ def _without_dates(yaml: Any) -> Any:
     return Loader
 
 
-def _starts(yaml: Any, text: str) -> list[int]:
+def _starts(yaml: ModuleType, text: str) -> list[int]:
     """The line in which each event begins; of an alias its own, and not its anchor's."""
     starts: list[int] = []
     depth, nodes, field = 0, 0, None

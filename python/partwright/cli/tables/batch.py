@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -11,12 +11,13 @@ from partwright.cli.tables.console import bar, right_table, stdout_console
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from partwright._check import Json
     from partwright.batching import Tuning
 
 __all__ = ["print_report", "print_tuning"]
 
 
-def print_report(rows: Sequence[dict[str, Any]], file: str, partitions: int) -> None:
+def print_report(rows: Sequence[Json], file: str, partitions: int) -> None:
     """Prints the whole report.
 
     Args:

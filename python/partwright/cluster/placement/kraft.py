@@ -6,7 +6,7 @@ What it draws comes from a seed of `java.util.Random`, or from a list. The order
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright import _core
 from partwright._check import at_least_one, listed, shown, there_are
@@ -16,6 +16,7 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import TypeGuard
 
     from partwright.cluster.brokers import Broker
     from partwright.cluster.metadata import Cluster
@@ -85,7 +86,7 @@ def striped(
     return placed_by_core(found, column, draws=tuple(drawn))
 
 
-def _draws(seed: Any, draws: Any) -> tuple[int, tuple[Any, ...] | None]:
+def _draws(seed: object, draws: object) -> tuple[int, tuple[object, ...] | None]:
     """The seed, and the numbers that stand for it where they are given."""
     if draws is not None:
         if seed is not None:
@@ -97,11 +98,11 @@ def _draws(seed: Any, draws: Any) -> tuple[int, tuple[Any, ...] | None]:
     return seed, None
 
 
-def _is_int(given: object) -> bool:
+def _is_int(given: object) -> TypeGuard[int]:
     return type(given) is int and 0 <= given < 2**31
 
 
-def _bad_draw(draws: Sequence[Any], place: int, bound: int) -> str:
+def _bad_draw(draws: Sequence[object], place: int, bound: int) -> str:
     if place >= len(draws):
         return f"draws ends after {place} of them, and this placement draws more: record them all"
     return f"draws: the number at {place} is drawn from 0 to {bound - 1}, and cannot be {shown(draws[place])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import at_least_one, listed, number, shown, there_are
 from partwright.cluster.brokers import Broker, Partition
@@ -109,7 +109,7 @@ class Placement:
             >>> Placement.of(cluster, "t").replicas
             ((0, 1),)
         """
-        given: Any = cluster
+        given: object = cluster
         if not isinstance(given, Cluster):
             raise PartwrightError(f"a cluster is needed, Cluster.from_kafka(...) say, not {shown(given)}")
         partitions = sorted(cluster.partitions(topic), key=lambda each: each.id)

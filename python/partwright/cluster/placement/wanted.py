@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from partwright._check import at_least_one, listed, there_are
 from partwright.cluster.brokers import Broker
 from partwright.cluster.metadata import Cluster
@@ -33,15 +31,15 @@ def read_brokers(given: object) -> tuple[Broker, ...]:
     return tuple(found.values())
 
 
-def enough_brokers(replication_factor: Any, brokers: tuple[Broker, ...]) -> int:
+def enough_brokers(replication_factor: object, brokers: tuple[Broker, ...]) -> int:
     """A number of replicas that so many brokers can have: no broker has two of one partition."""
-    at_least_one(replication_factor, "replication_factor", 2**15 - 1)
-    if replication_factor > len(brokers):
+    wanted = at_least_one(replication_factor, "replication_factor", 2**15 - 1)
+    if wanted > len(brokers):
         raise PartwrightError(
-            f"{replication_factor} replicas of a partition need as many brokers, and "
+            f"{wanted} replicas of a partition need as many brokers, and "
             f"{there_are((broker.id for broker in brokers), 'brokers')}: take fewer replicas"
         )
-    return int(replication_factor)
+    return wanted
 
 
 def check_racks(brokers: tuple[Broker, ...]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from partwright._check import MOST_MADE, at_least_one, number
+from partwright._check import MOST_MADE, Json, at_least_one, number
 from partwright.cluster.sizing.costs import RAO_2015, SOURCES, CostEstimate, Load, figures, warnings
 from partwright.cluster.sizing.proportions import (
     apportioned,
@@ -68,7 +68,7 @@ class Advice:
     choices: tuple[Choice, ...]
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """The same as JSON has it, with the sources that figures name.
 
         Examples:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, assignors, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
-from partwright.report.plots import by_kind, by_name, chart, quantity, squares, tooltip
+from partwright.report.plots import Spec, by_kind, by_name, chart, quantity, squares, tooltip
 from partwright.report.sentences import of_comparison
 from partwright.report.text import after, counted, label, number, share, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from partwright._check import Fields, Json
     from partwright.assignors.assignment import Assignment
     from partwright.assignors.compare import Compared
 
@@ -124,7 +125,7 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
     sizes = Counter(topic for pairs in assignment.values() for topic, _ in pairs)
     kept = set(sorted(assignment, key=lambda member: -len(assignment[member]))[:_MEMBERS])
     chosen = set(sorted(topics, key=lambda topic: -sizes[topic])[:_TOPICS])
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     for place, member in enumerate(assignment):
         counts = Counter(topic for topic, _ in assignment[member])
         rows += [
@@ -172,11 +173,11 @@ def _by_topic(assignment: Mapping[str, Pairs], topics: Sequence[str]) -> Figure:
     )
 
 
-def _names(count: int) -> dict[str, Any]:
+def _names(count: int) -> Spec:
     return {"labelAngle": -45 if count > _LEVEL else 0, "ticks": False, "labelLimit": 110}
 
 
-def _with_all(spec: dict[str, Any], assignment: Mapping[str, Pairs]) -> None:
+def _with_all(spec: Spec, assignment: Mapping[str, Pairs]) -> None:
     """Members without anything have a row, too."""
     names = [_row(place, member) for place, member in enumerate(assignment)]
     spec["encoding"]["y"]["scale"] = {"domain": names}
@@ -190,7 +191,7 @@ def _row(place: int, member: str) -> str:
 
 
 def _each(assignment: Mapping[str, Pairs]) -> Figure:
-    rows: list[dict[str, Any]] = [
+    rows: list[Json] = [
         {
             "member": shown(member),
             "label": _row(place, member),
@@ -236,7 +237,7 @@ def _compared(
     found: Iterable[Compared],
     source: str | None,
     topics: Mapping[str, int] | None = None,
-    members: Sequence[Any] = (),
+    members: Sequence[object] = (),
 ) -> Document:
     found = list(found)
     order = in_order((each.assignor for each in found), assignors())
@@ -277,7 +278,7 @@ _COLUMNS = (
 )
 
 
-def _spread(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _spread(rows: Sequence[Fields]) -> Figure:
     even = min(rows, key=lambda row: row["most"] - row["least"])
     apart = max(rows, key=lambda row: row["most"] - row["least"])
     x = quantity("least", "partitions a member, the fewest to the most", "whole")
@@ -324,7 +325,7 @@ def _spread(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )
 
 
-def _moved(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _moved(rows: Sequence[Fields]) -> Figure:
     kinds = {"moved": EMPHASIS, "unread": MUTED}
     bars = [
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from partwright.batching import Tuning
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, in_order, strategies
@@ -12,8 +12,9 @@ from partwright.report.plots import ZOOM, by_kind, by_name, chart, quantity, too
 from partwright.report.text import after, counted, number, of, share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from partwright._check import Fields
     from partwright.batching import Simulation
 
 __all__ = ["document"]
@@ -26,11 +27,11 @@ _KAFKAS = 16_384
 
 
 def document(
-    found: Tuning | Simulation | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    found: Tuning | Simulation | Fields | Sequence[Fields],
     source: str | None = None,
     *,
     simulation: Simulation | None = None,
-    scenario: Mapping[str, Any] | None = None,
+    scenario: Fields | None = None,
 ) -> Document:
     """The page of a simulation, of several strategies side by side, of a scenario's answer, or of a tuning.
 
@@ -50,9 +51,7 @@ def document(
     return _compared(simulation.summary.to_pylist(), simulation, source)
 
 
-def _compared(
-    answer: Sequence[Mapping[str, Any]], simulation: Simulation | None, source: str | None
-) -> Document:
+def _compared(answer: Sequence[Fields], simulation: Simulation | None, source: str | None) -> Document:
     order = in_order((row["strategy"] for row in answer), strategies())
     rows = sorted(answer, key=lambda row: order.index(row["strategy"]))
     figures = [_requests(rows), _delays(rows), _shares(rows)]
@@ -80,7 +79,7 @@ def _compared(
     return Document(title, tuple(said), tuple(figures), {"strategies": list(answer)})
 
 
-def _sends(row: Mapping[str, Any]) -> str:
+def _sends(row: Fields) -> str:
     delay = "" if row["p99_delay_ms"] is None else f", and its p99 delay is {number(row['p99_delay_ms'])} ms"
     fill = "" if row["mean_fill"] is None else f", {share(row['mean_fill'])} full on average"
     requests = counted(row["requests"], "request")
@@ -98,7 +97,7 @@ _SUMMARY = (
 )
 
 
-def _requests(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _requests(rows: Sequence[Fields]) -> Figure:
     kinds = {"batches": ACCENT, "requests": MUTED}
     bars = [
         {
@@ -136,7 +135,7 @@ def _requests(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )
 
 
-def _delays(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _delays(rows: Sequence[Fields]) -> Figure:
     kinds = {"p50": MUTED, "p99": EMPHASIS}
     bars = [
         {
@@ -183,7 +182,7 @@ def _delays(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )
 
 
-def _shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def _shares(rows: Sequence[Fields]) -> Figure:
     squares = [
         {"strategy": row["strategy"], "partition": each["partition"], "bytes": each["bytes"]}
         for row in rows
@@ -247,7 +246,7 @@ def _shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )
 
 
-def _batches(batches: Sequence[Mapping[str, Any]], name: str) -> Figure:
+def _batches(batches: Sequence[Fields], name: str) -> Figure:
     """Batches over time: each from when it was opened to when it was closed, the fuller the darker."""
     rows = [
         {
@@ -350,7 +349,7 @@ _WHY = {
 }
 
 
-def _end(row: Mapping[str, Any]) -> float:
+def _end(row: Fields) -> float:
     found = row["closed"] if row["closed"] is not None else row["opened"]
     return float(found)
 
@@ -397,7 +396,7 @@ def _waits(simulation: Simulation, name: str) -> Figure:
     )
 
 
-def _scenario(answer: Mapping[str, Any], scenario: Mapping[str, Any], source: str | None) -> Document:
+def _scenario(answer: Fields, scenario: Fields, source: str | None) -> Document:
     config = scenario.get("config") or {}
     size = config.get("batch.size", _KAFKAS)
     size = (
@@ -429,7 +428,7 @@ def _scenario(answer: Mapping[str, Any], scenario: Mapping[str, Any], source: st
     return Document(f"A producer's batches{after(source)}", (said,), figures, answer)
 
 
-def _sent(requests: Sequence[Mapping[str, Any]]) -> Figure:
+def _sent(requests: Sequence[Fields]) -> Figure:
     rows = [
         {
             "request": each["id"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import ACCENT, EMPHASIS
 from partwright.report.figure import Column, Document, Figure, bounded
@@ -12,8 +12,9 @@ from partwright.report.sentences import of_check
 from partwright.report.text import counted, label, number, of, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from partwright._check import Fields, Json
     from partwright.audit.check import Check
 
 __all__ = ["document", "heaviest", "partitions"]
@@ -43,9 +44,7 @@ def document(found: Check, source: str | None = None, *, is_checked: bool = True
     return Document(title, verdicts, tuple(figures), answer)
 
 
-def partitions(
-    parts: Sequence[Mapping[str, Any]], heavy: Sequence[Mapping[str, Any]], n: int, by: str
-) -> Figure:
+def partitions(parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str) -> Figure:
     """Records a partition, those of the heaviest keys apart.
 
     Args:
@@ -54,7 +53,7 @@ def partitions(
         n: How many partitions there are.
         by: The field of how many records: rows or records.
     """
-    of_heavy: dict[Any, int] = {}
+    of_heavy: dict[int | None, int] = {}
     for each in heavy:
         of_heavy[each["partition"]] = of_heavy.get(each["partition"], 0) + each[by]
     total = sum(part[by] for part in parts)
@@ -99,7 +98,7 @@ def partitions(
 _HEAVY, _OTHERS = "the heaviest keys", "all others"
 
 
-def _stacked(rows: Sequence[Mapping[str, Any]], *, ranked: bool) -> list[dict[str, Any]]:
+def _stacked(rows: Sequence[Fields], *, ranked: bool) -> list[Json]:
     found = []
     for row in rows:
         at = str(row["partition"]) if ranked else row["partition"]
@@ -112,7 +111,7 @@ def _stacked(rows: Sequence[Mapping[str, Any]], *, ranked: bool) -> list[dict[st
     return found
 
 
-def _sentence(by_size: Sequence[Mapping[str, Any]], total: int, n: int, heavy: int, *, ranked: bool) -> str:
+def _sentence(by_size: Sequence[Fields], total: int, n: int, heavy: int, *, ranked: bool) -> str:
     if not total:
         return "No record is in a partition."
     largest = by_size[0]
@@ -129,7 +128,7 @@ def _sentence(by_size: Sequence[Mapping[str, Any]], total: int, n: int, heavy: i
     return words + "."
 
 
-def heaviest(heavy: Sequence[Mapping[str, Any]], keyed: int, by: str) -> Figure:
+def heaviest(heavy: Sequence[Fields], keyed: int, by: str) -> Figure:
     """The keys with the most records.
 
     Args:
@@ -180,7 +179,7 @@ def heaviest(heavy: Sequence[Mapping[str, Any]], keyed: int, by: str) -> Figure:
     )
 
 
-def _misplaced(answer: Mapping[str, Any]) -> Figure:
+def _misplaced(answer: Fields) -> Figure:
     flows = [
         {"from": each["partition"], "to": each["expected"], "rows": each["rows"]}
         for each in answer["misplaced_by"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
@@ -11,8 +11,7 @@ from partwright.report.sentences import of_meeting
 from partwright.report.text import number, of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from partwright._check import Fields
     from partwright.audit.copartition import Meeting
 
 __all__ = ["document"]
@@ -34,7 +33,7 @@ def document(found: Meeting, source: str | None = None) -> Document:
     return Document(f"Whether two tables meet{of(source)}", of_meeting(found), tuple(figures), answer)
 
 
-def _keys(answer: Mapping[str, Any]) -> Figure:
+def _keys(answer: Fields) -> Figure:
     apart = answer["keys_shared"] - answer["keys_meeting"]
     counts = [
         ("in both, in the same partition", "meets", answer["keys_meeting"]),
@@ -65,7 +64,7 @@ def _keys(answer: Mapping[str, Any]) -> Figure:
     )
 
 
-def _apart(answer: Mapping[str, Any]) -> Figure:
+def _apart(answer: Fields) -> Figure:
     rows = [
         {
             "key": shown(each["key"]),

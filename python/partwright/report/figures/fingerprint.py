@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, clients, in_order
 from partwright.report.figure import Column, Document, Figure, bounded
@@ -11,8 +11,7 @@ from partwright.report.sentences import of_fingerprint
 from partwright.report.text import counted, number, of, share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from partwright._check import Fields
     from partwright.audit import Fingerprint
 
 __all__ = ["document"]
@@ -39,7 +38,7 @@ def document(found: Fingerprint, source: str | None = None) -> Document:
     return Document(title, of_fingerprint(found), tuple(figures), answer)
 
 
-def _explained(answer: Mapping[str, Any]) -> Figure:
+def _explained(answer: Fields) -> Figure:
     place = {name: at for at, name in enumerate(in_order(answer["explained"], clients()))}
     named = {*answer["family"], *answer["shares"]}
     rows = [
@@ -93,7 +92,7 @@ def _explained(answer: Mapping[str, Any]) -> Figure:
     )
 
 
-def _writers(answer: Mapping[str, Any]) -> Figure:
+def _writers(answer: Fields) -> Figure:
     rows = [
         {"writer": name, "label": name, "share": part, "text": share(part)}
         for name, part in sorted(answer["shares"].items(), key=lambda each: -each[1])
@@ -123,7 +122,7 @@ def _writers(answer: Mapping[str, Any]) -> Figure:
     )
 
 
-def _since(answer: Mapping[str, Any]) -> Figure:
+def _since(answer: Fields) -> Figure:
     change = answer["change"]
     offsets = change["first_offset_after"]
     rows = [{"partition": at, "offset": offset} for at, offset in sorted(offsets.items())]

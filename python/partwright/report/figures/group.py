@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from partwright.group import costs
 from partwright.group.chart import extremes, unread_spans
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, PROTOCOLS, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
-from partwright.report.plots import by_kind, by_name, chart, quantity, tooltip
+from partwright.report.plots import Spec, by_kind, by_name, chart, quantity, tooltip
 from partwright.report.sentences import of_timeline, seconds
 from partwright.report.text import after, counted, label, number, plain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from partwright._check import Fields, Json
     from partwright.group import Timeline
 
 __all__ = ["document"]
@@ -58,7 +59,7 @@ def _played(found: Timeline, source: str | None) -> Document:
 
 
 def _timeline(
-    found: Timeline, rows: Sequence[Mapping[str, Any]], gaps: Sequence[tuple[str, int, int]], end: int
+    found: Timeline, rows: Sequence[Fields], gaps: Sequence[tuple[str, int, int]], end: int
 ) -> Figure:
     names = members([*found.members, *(row["member"] for row in rows)])
     partitions = list(dict.fromkeys(f"{row['topic']}-{row['partition']}" for row in rows))
@@ -137,11 +138,11 @@ def _timeline(
 
 
 def _lanes(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Fields],
     gaps: Sequence[tuple[str, int, int]],
     partitions: Sequence[str],
     end: int,
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+) -> tuple[list[Json], Spec]:
     """A bar for each time that a member read a partition, in the partition's colour and lane."""
     bars = [
         {
@@ -172,8 +173,8 @@ def _lanes(
 
 
 def _counts(
-    rows: Sequence[Mapping[str, Any]], gaps: Sequence[tuple[str, int, int]], names: Sequence[str], end: int
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    rows: Sequence[Fields], gaps: Sequence[tuple[str, int, int]], names: Sequence[str], end: int
+) -> tuple[list[Json], Spec]:
     """A bar for each span in which a member read as many partitions; the fewest, where they changed in it."""
     edges = [end * cell // _CELLS for cell in range(_CELLS + 1)]
     changes: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
@@ -185,7 +186,7 @@ def _counts(
     if gaps:
         lost = [change for _, from_ms, to_ms in gaps for change in ((from_ms, 1), (to_ms, -1))]
         found.append((_UNREAD, extremes(lost, edges)[1], _LOST))
-    bars: list[dict[str, Any]] = []
+    bars: list[Json] = []
     for name, counts, kind in found:
         at = 0
         for count, cells in groupby(counts):
@@ -240,7 +241,7 @@ def _unread(found: Timeline, gaps: Sequence[tuple[str, int, int]], end: int) -> 
     for _, from_ms, to_ms in gaps:
         changes[from_ms] = changes.get(from_ms, 0) + 1
         changes[to_ms] = changes.get(to_ms, 0) - 1
-    rows: list[dict[str, Any]] = []
+    rows: list[Json] = []
     count = 0
     for at, until in pairwise(sorted({*changes, end})):
         count += changes.get(at, 0)
@@ -329,7 +330,7 @@ def _partitions(found: Timeline) -> Figure:
     )
 
 
-def _compared(answer: Sequence[Mapping[str, Any]], source: str | None) -> Document:
+def _compared(answer: Sequence[Fields], source: str | None) -> Document:
     order = in_order((each["protocol"] for each in answer), PROTOCOLS)
     rows = [
         {
@@ -359,7 +360,7 @@ def _compared(answer: Sequence[Mapping[str, Any]], source: str | None) -> Docume
     return Document(f"One life under each protocol{after(source)}", (first, *said), figures, list(answer))
 
 
-def _cost(rows: Sequence[Mapping[str, Any]], field: str, title: str, axis: str) -> Figure:
+def _cost(rows: Sequence[Fields], field: str, title: str, axis: str) -> Figure:
     bars = [{**row, "text": number(row[field]), "failures": len(row["failures"])} for row in rows]
     least, most = (which(rows, key=lambda row: row[field]) for which in (min, max))
     return Figure(

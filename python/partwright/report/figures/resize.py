@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED
 from partwright.report.figure import Column, Document, Figure, bounded
@@ -12,8 +12,7 @@ from partwright.report.sentences import of_resize
 from partwright.report.text import counted, label, number, of, share, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from partwright._check import Fields
     from partwright.audit.resize import Resize
 
 __all__ = ["document"]
@@ -38,7 +37,7 @@ def document(found: Resize, source: str | None = None) -> Document:
     return Document(title, of_resize(found), tuple(figures), answer)
 
 
-def _flow(answer: Mapping[str, Any]) -> Figure:
+def _flow(answer: Fields) -> Figure:
     moved = [each for each in answer["flows"] if each["from"] != each["to"]]
     sentence = "No record would go to another partition."
     if moved:
@@ -62,7 +61,7 @@ def _flow(answer: Mapping[str, Any]) -> Figure:
     return flow(answer["flows"], figure, ends)
 
 
-def _even(answer: Mapping[str, Any]) -> Figure:
+def _even(answer: Fields) -> Figure:
     before = {part["partition"]: part["rows"] for part in answer["before"]}
     after = {part["partition"]: part["rows"] for part in answer["after"]}
     rows = [
@@ -109,7 +108,7 @@ def _even(answer: Mapping[str, Any]) -> Figure:
     )
 
 
-def _heaviest(answer: Mapping[str, Any]) -> Figure:
+def _heaviest(answer: Fields) -> Figure:
     rows = [
         {
             "key": shown(each["key"]),
@@ -147,7 +146,7 @@ def _heaviest(answer: Mapping[str, Any]) -> Figure:
     )
 
 
-def _nearby(answer: Mapping[str, Any]) -> Figure:
+def _nearby(answer: Fields) -> Figure:
     total = answer["rows"] or 1
     rows = [
         {

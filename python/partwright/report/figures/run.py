@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import ACCENT
 from partwright.report.figure import Column, Document, Figure, bounded
@@ -12,8 +12,7 @@ from partwright.report.sentences import of_run
 from partwright.report.text import counted, label, number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from partwright._check import Fields
     from partwright.pipeline.report import Report
 
 __all__ = ["PER_RECORD", "document"]
@@ -36,7 +35,7 @@ def document(found: Report, source: str | None = None) -> Document:
     return Document(title, of_run(found), figures, answer)
 
 
-def _steps(answer: Mapping[str, Any], found: Report) -> Figure:
+def _steps(answer: Fields, found: Report) -> Figure:
     rows = [
         {
             "step": step["name"],

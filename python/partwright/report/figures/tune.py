@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partwright.report.colours import EMPHASIS, MUTED, PALETTE
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
-from partwright.report.plots import by_kind, chart, tooltip
+from partwright.report.plots import Spec, by_kind, chart, tooltip
 from partwright.report.text import counted, number, of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from partwright._check import Fields
     from partwright.batching import Tuning
 
 __all__ = ["document"]
@@ -35,7 +36,7 @@ def document(found: Tuning, source: str | None = None) -> Document:
     return Document(title, (Verdict("said", found.reason),), (_trade_off(found, settings),), answer)
 
 
-def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
+def _trade_off(found: Tuning, settings: Sequence[Fields]) -> Figure:
     sizes = sorted({row["batch_size"] for row in settings})
     rows = [
         {
@@ -90,7 +91,7 @@ def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
         "mark": {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": MUTED},
         "encoding": {"x": x, "y": y},
     }
-    layers: list[dict[str, Any]] = [line, points]
+    layers: list[Spec] = [line, points]
     if found.at_most_ms is not None:
         layers.append(
             {
@@ -153,10 +154,10 @@ def _trade_off(found: Tuning, settings: Sequence[Mapping[str, Any]]) -> Figure:
 _WIDE = 20
 
 
-def _scale(field: str, title: str, values: Sequence[int]) -> dict[str, Any]:
+def _scale(field: str, title: str, values: Sequence[int]) -> Spec:
     low, high = float(min(values)), float(max(values))
-    scale: dict[str, Any] = {"zero": False, "padding": 24}
-    axis: dict[str, Any] = {"format": ",d", "tickCount": 6, "labelExpr": "datum.value % 1 ? '' : datum.label"}
+    scale: Spec = {"zero": False, "padding": 24}
+    axis: Spec = {"format": ",d", "tickCount": 6, "labelExpr": "datum.value % 1 ? '' : datum.label"}
     if low > 0 and high > _WIDE * low:
         low, high = low / 1.5, high * 1.5
         scale = {"type": "log", "domain": [low, high], "nice": False}
