@@ -37,7 +37,7 @@ DOCUMENTS = {
 ELSEWHERE = {"broker.md", "clients.md"}
 TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TIMES = re.compile(r"in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
+TIMES = re.compile(r" +ms *$|in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
 MODULES = {"pytest": "-m pytest", "python": ""}
 TOPIC = "127.0.0.1:9092"
 BROKER = "partwright broker start --port 9092"

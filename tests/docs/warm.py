@@ -37,8 +37,10 @@ def serve(address: str) -> None:
     for module in pkgutil.iter_modules(commands.__path__, f"{commands.__name__}."):
         importlib.import_module(module.name)
     with socket.socket(socket.AF_UNIX) as server:
-        server.bind(address)
+        # Its name is there once it answers.
+        server.bind(f"{address}.new")
         server.listen()
+        os.rename(f"{address}.new", address)  # noqa: PTH104 - a socket's address is text
         while True:
             client, _ = server.accept()
             with client:
