@@ -107,6 +107,29 @@ def command(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[in
 
 
 @pytest.fixture
+def told(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., tuple[int, str, str]]:
+    """As `command`, and stdout is text."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        code, out, err = command(*words)
+        return code, out.decode(), err
+
+    return call
+
+
+@pytest.fixture
+def refusal(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., str]:
+    """The one sentence with which the command refuses."""
+
+    def call(*words: object) -> str:
+        code, out, err = command(*words)
+        assert (code, out, err.count("\n")) == (2, b"", 1), err
+        return err
+
+    return call
+
+
+@pytest.fixture
 def process() -> Callable[..., subprocess.CompletedProcess[bytes]]:
     """Runs the command as a process of its own, with `stdin`."""
 

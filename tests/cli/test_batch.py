@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
+from table_files import write_table
 
 import partwright as pw
 from partwright import batching
@@ -28,17 +27,15 @@ TABLE: dict[str, list[Any]] = {
     "own": [number % 6 if number % 11 == 0 else None for number in range(ROWS)],
 }
 FILES = ["x.csv", "x.jsonl", "x.parquet", "x.arrow"]
+GIVEN = ["-n", 6, "--time", "ts", "--key", "user", "--partition", "own", "--brokers", 3]
 
 
 def write(name: str) -> None:
     table = pa.table(TABLE)
     if name == "x.parquet":
         table = table.set_column(2, "body", table["body"].cast(pa.binary_view()))
-        pq.write_table(table, name, row_group_size=100)
-    elif name == "x.arrow":
-        pa.feather.write_feather(table, name)
-    elif name == "x.jsonl":
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    if name != "x.csv":
+        write_table(table, name, rows_a_part=100)
     else:
         rows = [["" if one is None else str(one) for one in row.values()] for row in table.to_pylist()]
         Path(name).write_text("\n".join(map(",".join, [list(TABLE), *rows])), encoding="utf-8")
@@ -63,24 +60,8 @@ def expected(*strategies: str, **options: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_is_simulated(name: str, size: list[str], command: Command) -> None:
     write(name)
-    words = [
-        "batch",
-        name,
-        "-n",
-        6,
-        "--time",
-        "ts",
-        *size,
-        "--key",
-        "user",
-        "--partition",
-        "own",
-        "--brokers",
-        3,
-    ]
-    code, out, err = command(
-        *words, "--slow", "1=9", "--producer-property", "batch.size=900", "--seed", 4, "--json"
-    )
+    words = ["--slow", "1=9", "--producer-property", "batch.size=900", "--seed", 4, "--json"]
+    code, out, err = command("batch", name, *GIVEN, *size, *words)
     assert (code, err) == (0, "")
     wanted = expected("sticky", brokers={1: {"latency_ms": 9}}, configs={"batch.size": 900}, seed=4)
     assert json.loads(out) == {"strategies": wanted}
@@ -90,47 +71,19 @@ def test_every_format_is_simulated(name: str, size: list[str], command: Command)
 
 def test_strategies_are_compared(command: Command) -> None:
     write("x.csv")
-    words = [
-        "batch",
-        "x.csv",
-        "-n",
-        6,
-        "--time",
-        "ts",
-        "--value",
-        "body",
-        "--key",
-        "user",
-        "--partition",
-        "own",
-    ]
-    code, out, _ = command(*words, "--brokers", 3, "--compare", "--json", "--latency-ms", 3)
+    words = ["batch", "x.csv", *GIVEN, "--value", "body"]
+    code, out, _ = command(*words, "--compare", "--json", "--latency-ms", 3)
     assert code == 0
     compared = ["sticky", "sticky@2.4", "round-robin", "round-robin@2.8"]
     assert json.loads(out) == {"strategies": expected(*compared, latency_ms=3)}
-    code, out, _ = command(
-        *words, "--brokers", 3, "--strategy", "random", "--strategy", "sticky@3.3", "--json"
-    )
+    code, out, _ = command(*words, "--strategy", "random", "--strategy", "sticky@3.3", "--json")
     assert json.loads(out) == {"strategies": expected("random", "sticky@3.3")}
 
 
 def test_latencies_are_drawn(command: Command) -> None:
     write("x.csv")
-    words = [
-        "batch",
-        "x.csv",
-        "-n",
-        6,
-        "--time",
-        "ts",
-        "--value",
-        "body",
-        "--key",
-        "user",
-        "--partition",
-        "own",
-    ]
-    words += ["--brokers", 3, "--seed", 2, "--json"]
+    words = ["batch", "x.csv", *GIVEN, "--value", "body"]
+    words += ["--seed", 2, "--json"]
     code, out, err = command(*words, "--latency-ms", "70..90", "--slow", "1=p50=20,p99=90", "--slow", "2=4")
     assert (code, err) == (0, "")
     brokers = {1: {"latency_ms": {"p50": 20, "p99": 90}}, 2: {"latency_ms": 4}}
