@@ -8,7 +8,7 @@ import secrets
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -56,6 +56,22 @@ def seed() -> int:
 def cases() -> Callable[[int], int]:
     """How many random questions a test asks: its own number, or PARTWRIGHT_CASES."""
     return lambda usual: int(os.environ.get("PARTWRIGHT_CASES") or usual)
+
+
+@pytest.fixture
+def asked(
+    reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]
+) -> Callable[[str, str, int], Iterator[tuple[dict[str, Any], dict[str, Any]]]]:
+    """Random questions to a version of Kafka, each with its answer: those of `strategies` or of `batching`."""
+
+    def ask(about: str, kafka: str, usual: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        asking = reference(about)
+        program = next(program for program in asking.PROGRAMS if program.kafka == kafka)
+        questions = list(asking.questions(program.strategies, seed, cases(usual)))
+        _, answers = asking.ask(asking.build(kafka, tmp_path), questions)
+        return zip(questions, answers, strict=True)
+
+    return ask
 
 
 @pytest.fixture(scope="session")
