@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
-from partwright.files.formats import find_column, in_one, not_regular, refuse_taken
+from partwright.files.formats import Opened, find_column, in_one, not_regular, refuse_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedReader
-    from types import TracebackType
 
     from partwright.files.formats import Column, Wanted, Writable
 
@@ -30,15 +29,15 @@ _RECORD_BATCHES = 3
 _CODECS = {0: "lz4", 1: "zstd"}
 
 
-class ArrowRecords:
+class ArrowRecords(Opened):
     """A file of record batches; see `partwright.files.formats.Records`."""
 
     format = "arrow"
     is_text = False
 
     def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+        super().__init__(file)
         self._path = path
-        self._file = file
         self._size = size
         if size is None:
             raise not_regular(path)
@@ -58,14 +57,9 @@ class ArrowRecords:
         """See `Records`."""
         return self._source.tell() / self._size if self._size else None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _close(self) -> None:
         self._source.close()
-        self._file.close()
+        super()._close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""

@@ -13,9 +13,11 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
+    from typing import BinaryIO
 
 __all__ = [
     "Column",
+    "Opened",
     "Records",
     "Wanted",
     "Writable",
@@ -109,6 +111,24 @@ class Records(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file."""
+
+
+class Opened:
+    """What all formats share of `Records`: the file, open until the `with` ends."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        self._file.close()
 
 
 def in_one(column: Column) -> pa.Array:

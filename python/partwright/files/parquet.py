@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,12 +18,11 @@ import pyarrow.parquet as pq
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
-from partwright.files.formats import find_column, not_regular, refuse_taken
+from partwright.files.formats import Opened, find_column, not_regular, refuse_taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedReader
-    from types import TracebackType
 
     from partwright.files.formats import Column, Wanted, Writable
 
@@ -41,15 +40,15 @@ _INDEX_BYTES = 3
 _LARGEST_GROUP = 64 << 20
 
 
-class ParquetRecords:
+class ParquetRecords(Opened):
     """A Parquet file; see `partwright.files.formats.Records`."""
 
     format = "parquet"
     is_text = False
 
     def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+        super().__init__(file)
         self._path = path
-        self._file = file
         if size is None:
             raise not_regular(path)
         self._size = size
@@ -62,14 +61,9 @@ class ParquetRecords:
         """See `Records`."""
         return self._read / self._parquet.metadata.num_rows if self._parquet.metadata.num_rows else None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _close(self) -> None:
         self._parquet.close()
-        self._file.close()
+        super()._close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
