@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +14,7 @@ from table_files import write_table
 from partwright.files import lines
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
     Command = Callable[..., tuple[int, bytes, str]]
@@ -142,19 +140,14 @@ def test_rows_in_no_partition_are_told(command: Command) -> None:
     assert heavy == ["c", "2", "50.00%", "none"]
 
 
-def test_a_terminal_without_a_tick_is_no_failed_check() -> None:
+def test_a_terminal_without_a_tick_is_no_failed_check(
+    monkeypatch: pytest.MonkeyPatch, process: Callable[..., subprocess.CompletedProcess[bytes]]
+) -> None:
     write("x.csv", ROWS)
-    words = ["check", "x.csv", "--key", "k", "-n", "12", "--partition", "p"]
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(
-        [sys.executable, "-m", "partwright", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\\u2713 checked 4 rows" in done.stdout
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = process("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u2713 checked 4 rows" in done.stdout
 
 
 def test_what_looks_like_markup_is_shown_as_it_is(command: Command) -> None:
