@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from partwright._check import first_line
 from partwright.errors import PartwrightError
-from partwright.files.formats import Opened, find_column, in_one, not_regular, refuse_taken
+from partwright.files.formats import Opened, find_column, in_one, not_regular, refuse_taken, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,7 +90,7 @@ class ArrowRecords(Opened):
                 )
 
     def _reader(self, options: object = None) -> Any:
-        with self._whole():
+        with whole(self._path, "Arrow file or stream"):
             return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source, options=options)
 
     def _writer(self, reader: object, sink: Writable, schema: pa.Schema, options: object) -> Any:
@@ -105,7 +103,7 @@ class ArrowRecords(Opened):
     def _batches(self, reader: Any) -> Iterator[tuple[pa.RecordBatch, Any]]:
         if self._is_file:
             for place in range(reader.num_record_batches):
-                with self._whole():
+                with whole(self._path, "Arrow file or stream"):
                     read = reader.get_batch_with_custom_metadata(place)
                     # What is damaged inside is refused by whatever looks at it next, in words of its own.
                     read.batch.validate()
@@ -113,7 +111,7 @@ class ArrowRecords(Opened):
             return
         while True:
             try:
-                with self._whole():
+                with whole(self._path, "Arrow file or stream"):
                     read = reader.read_next_batch_with_custom_metadata()
                     read.batch.validate()
             except StopIteration:
@@ -122,7 +120,7 @@ class ArrowRecords(Opened):
 
     def _codec(self) -> str | None:
         """How the buffers are compressed, which pyarrow reads over and does not tell."""
-        with self._whole():
+        with whole(self._path, "Arrow file or stream"):
             if self._is_file:
                 place = self._first_batch()
                 if place is None:
@@ -147,17 +145,6 @@ class ArrowRecords(Opened):
             return None
         blocks = at + _number(footer, at, 4)
         return _number(footer, blocks + 4, 8) if _number(footer, blocks, 4) else None
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """What pyarrow cannot read is no whole file."""
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            raise PartwrightError(
-                f"{self._path!r} is no whole Arrow file or stream ({first_line(error)}): it may be cut off",
-                path=self._path,
-            ) from error
 
 
 def _codec_of(message: memoryview) -> str | None:

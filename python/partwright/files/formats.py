@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 
-from partwright._check import meant
+from partwright._check import first_line, meant
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = [
     "refuse_taken",
     "taken",
     "text_type",
+    "whole",
 ]
 
 # A pyarrow Array or ChunkedArray; pyarrow publishes no types.
@@ -129,6 +131,17 @@ class Opened:
 
     def _close(self) -> None:
         self._file.close()
+
+
+@contextmanager
+def whole(path: str, what: str) -> Iterator[None]:
+    """What pyarrow cannot read is no whole file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise PartwrightError(
+            f"{path!r} is no whole {what} ({first_line(error)}): it may be cut off", path=path
+        ) from error
 
 
 def in_one(column: Column) -> pa.Array:

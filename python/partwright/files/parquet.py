@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
-from partwright.files.formats import Opened, find_column, not_regular, refuse_taken
+from partwright.files.formats import Opened, find_column, not_regular, refuse_taken, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +51,7 @@ class ParquetRecords(Opened):
             raise not_regular(path)
         self._size = size
         self._read = 0
-        with self._whole():
+        with whole(self._path, "Parquet file"):
             self._parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
 
     @property
@@ -109,7 +107,7 @@ class ParquetRecords(Opened):
                 dictionaries.append(name)
         if not dictionaries:
             return self._parquet
-        with self._whole():
+        with whole(self._path, "Parquet file"):
             return pq.ParquetFile(
                 self._file,
                 metadata=metadata,
@@ -124,11 +122,11 @@ class ParquetRecords(Opened):
         groups: Sequence[int],
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:
-        with self._whole():
+        with whole(self._path, "Parquet file"):
             batches = reader.iter_batches(_BATCH, groups, list(dict.fromkeys(names)), use_threads=False)
         while True:
             try:
-                with self._whole():
+                with whole(self._path, "Parquet file"):
                     batch = next(batches)
             except StopIteration:
                 return
@@ -196,17 +194,6 @@ class ParquetRecords(Opened):
                 raise PartwrightError(f"{self._path!r} has become shorter while it was read", path=self._path)
             left -= sink.write(data)
         return size
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """What pyarrow cannot read is no whole Parquet file."""
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            raise PartwrightError(
-                f"{self._path!r} is no whole Parquet file ({first_line(error)}): it may be cut off",
-                path=self._path,
-            ) from error
 
 
 def _chunks(column: Column) -> list[pa.Array]:
