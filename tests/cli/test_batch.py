@@ -27,6 +27,7 @@ TABLE: dict[str, list[Any]] = {
     "own": [number % 6 if number % 11 == 0 else None for number in range(ROWS)],
 }
 FILES = ["x.csv", "x.jsonl", "x.parquet", "x.arrow"]
+SIZED = ["-n", 6, "--time", "ts", "--size", "bytes"]
 GIVEN = ["-n", 6, "--time", "ts", "--key", "user", "--partition", "own", "--brokers", 3]
 
 
@@ -136,59 +137,38 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         (["-n", 6, "--time", "ts", "--value", "ts"], "'ts' cannot be two of the columns: name another one"),
         (["-n", 6, "--time", "user", "--value", "body"], "the timestamps from row 0 on are no times"),
         (["-n", 6, "--time", "ts", "--size", "body"], "row 1 has the size"),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--partition", "user"],
-            "row 0 has the partition 'u0', which is",
-        ),
+        ([*SIZED, "--partition", "user"], "row 0 has the partition 'u0', which is"),
         (
             ["-n", 3, "--time", "ts", "--size", "bytes", "--partition", "own"],
             "row 11: the record names partition 5, which the topic does not have",
         ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=1s"],
-            "--slow takes the id of a broker and its",
-        ),
+        ([*SIZED, "--slow", "0=1s"], "--slow takes the id of a broker and its"),
         *(
             (
-                ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", text],
+                [*SIZED, "--latency-ms", text],
                 f"--latency-ms takes milliseconds, 5, 1..9 or p50=2,p99=40 say, not {text!r}",
             )
             for text in ["5ms", "1..", "p50=2", "p99=4,p50=2", "-1", "", "1" * 20]
         ),
+        ([*SIZED, "--latency-ms", "9..1"], "latency_ms: to is a whole number from 9 to 2147483647, not 1"),
         (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", "9..1"],
-            "latency_ms: to is a whole number from 9 to 2147483647, not 1",
-        ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=p50=9,p99=1"],
+            [*SIZED, "--slow", "0=p50=9,p99=1"],
             "broker 0: latency_ms: p99 is a whole number from 9 to 2147483647, not 1",
         ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "4=1"],
-            "there is no broker 4 in the cluster",
-        ),
-        (["-n", 6, "--time", "ts", "--size", "bytes", "--strategy", "stick"], 'there is no strategy "stick"'),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--compare", "--strategy", "sticky"],
-            "--compare names its",
-        ),
-        (["-n", 6, "--time", "ts", "--size", "bytes", "--client", "jav"], 'there is no client "jav"'),
+        ([*SIZED, "--slow", "4=1"], "there is no broker 4 in the cluster"),
+        ([*SIZED, "--strategy", "stick"], 'there is no strategy "stick"'),
+        ([*SIZED, "--compare", "--strategy", "sticky"], "--compare names its"),
+        ([*SIZED, "--client", "jav"], 'there is no client "jav"'),
         (["-n", 6, "--jsonl"], "--jsonl is for scenarios, and -n for a file of records: say one of them"),
         (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--producer-property", "compression.type=lz4"],
+            [*SIZED, "--producer-property", "compression.type=lz4"],
             "a simulation knows no compression, and compression.type is 'lz4': leave it out, or say none",
         ),
+        ([*SIZED, "--at-most-ms", 5], "--at-most-ms is for --tune: say both"),
+        ([*SIZED, "--plot", "x.svg"], "--plot is for --tune: say both"),
+        ([*SIZED, "--tune", "--plot", "x"], "a picture is a .svg, .png or .pdf"),
         (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--at-most-ms", 5],
-            "--at-most-ms is for --tune: say both",
-        ),
-        (["-n", 6, "--time", "ts", "--size", "bytes", "--plot", "x.svg"], "--plot is for --tune: say both"),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "x"],
-            "a picture is a .svg, .png or .pdf",
-        ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "no/x.svg"],
+            [*SIZED, "--tune", "--plot", "no/x.svg"],
             "'no/x.svg' cannot be written (No such file or directory): name another file",
         ),
         (
