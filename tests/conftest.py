@@ -9,7 +9,7 @@ import secrets
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -65,6 +65,22 @@ def cases() -> Callable[[int], int]:
     return lambda usual: int(os.environ.get("PARTWRIGHT_CASES") or usual)
 
 
+@pytest.fixture
+def asked(
+    reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]
+) -> Callable[[str, str, int], Iterator[tuple[dict[str, Any], dict[str, Any]]]]:
+    """Random questions to a version of Kafka, each with its answer: those of `strategies` or of `batching`."""
+
+    def ask(about: str, kafka: str, usual: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        asking = reference(about)
+        program = next(program for program in asking.PROGRAMS if program.kafka == kafka)
+        questions = list(asking.questions(program.strategies, seed, cases(usual)))
+        _, answers = asking.ask(asking.build(kafka, tmp_path), questions)
+        return zip(questions, answers, strict=True)
+
+    return ask
+
+
 @pytest.fixture(scope="session")
 def broker() -> Iterator[EmbeddedKafka]:
     """A broker that runs until the process's last test is done; each test uses topics and groups of its own."""
@@ -109,6 +125,29 @@ def command(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[in
             main([str(word) for word in words])
         out, err = capfdbinary.readouterr()
         return int(ended.value.code or 0), out, err.decode()
+
+    return call
+
+
+@pytest.fixture
+def told(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., tuple[int, str, str]]:
+    """As `command`, and stdout is text."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        code, out, err = command(*words)
+        return code, out.decode(), err
+
+    return call
+
+
+@pytest.fixture
+def refusal(command: Callable[..., tuple[int, bytes, str]]) -> Callable[..., str]:
+    """The one sentence with which the command refuses."""
+
+    def call(*words: object) -> str:
+        code, out, err = command(*words)
+        assert (code, out, err.count("\n")) == (2, b"", 1), err
+        return err
 
     return call
 

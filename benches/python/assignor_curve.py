@@ -6,8 +6,6 @@ consumer's assignors; partwright alone, and its memory in a process of its own.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 from pathlib import Path
@@ -18,6 +16,7 @@ sys.path.insert(0, str(ROOT / "benches"))
 
 from assignor_groups import equal  # noqa: E402 - beside this file
 from own_process import growth_of  # noqa: E402
+from programs import parser, write  # noqa: E402
 from turns import timed  # noqa: E402
 
 from partwright.assignors.assign import assign_group  # noqa: E402
@@ -43,7 +42,9 @@ with grown():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the curve for compare.py."""
-    options = _parser().parse_args(arguments)
+    options = parser(__doc__, "assignor_curve.json", repeats=(5, "of which the median counts")).parse_args(
+        arguments
+    )
     print(f"{'assignor':20} {'partitions':>12} {'ms':>10} {'ns a partition':>15} {'bytes a partition':>18}")
     points = []
     for assignor in assignors()[:4]:
@@ -52,24 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ns, grown = points[-1]["seconds"] / size * 1e9, points[-1]["bytes_a_partition"]
             shown = f"{points[-1]['seconds'] * 1e3:10.3f} {ns:15.1f} {grown:18.1f}"
             print(f"{assignor:20} {size:12,} {shown}", flush=True)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    report = {"members": MEMBERS, "points": points}
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write({"members": MEMBERS, "points": points}, options.json)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repeats", type=int, default=5, help="of which the median counts (%(default)s)")
-    parser.add_argument(
-        "--json",
-        type=Path,
-        default=ROOT / "target" / "bench" / "assignor_curve.json",
-        help="where it is written",
-    )
-    return parser
 
 
 def _point(assignor: str, size: int, repeats: int) -> dict[str, Any]:

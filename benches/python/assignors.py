@@ -8,7 +8,6 @@ timed in the core, which is given what Java is given.
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benches"))
 
 from assignor_groups import SERVER_CASES, ClientCase, ServerCase, client_cases, kafka_cases  # noqa: E402
+from programs import parser, write  # noqa: E402
 from turns import Program, build_java, build_rust, timed  # noqa: E402
 
 import partwright as pw  # noqa: E402 - only now can bench_cases be found
@@ -30,6 +30,7 @@ from partwright.assignors.assign import assign_group  # noqa: E402
 from partwright.assignors.members import Group  # noqa: E402
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
 WARM_UP = 3
@@ -62,26 +63,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
             measured.append(_server(server, [*java, "partwright.bench.ServerTimes"], rust, options))
             _print(measured[-1])
     said = subprocess.run([java[0], "-version"], capture_output=True, text=True, check=True)  # noqa: S603
-    report = {"seed": str(SEED), "java": said.stderr.splitlines()[0], "cases": measured}
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write({"seed": str(SEED), "java": said.stderr.splitlines()[0], "cases": measured}, options.json)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--repeats", type=int, default=9, help="turns that count (%(default)s)")
-    parser.add_argument(
+    reading = parser(__doc__, "assignors.json", repeats=(9, "turns that count"))
+    reading.add_argument(
         "--seconds",
         type=float,
         default=12,
         help=f"of Java's turns a case, after {FEWEST} turns (%(default)s)",
     )
-    parser.add_argument("--heap", default="6g", help="Java's heap (%(default)s)")
-    parser.add_argument("--only", default="", metavar="WORD", help="cases whose name has this word")
-    parser.add_argument(
+    reading.add_argument("--heap", default="6g", help="Java's heap (%(default)s)")
+    reading.add_argument("--only", default="", metavar="WORD", help="cases whose name has this word")
+    reading.add_argument(
         "--kafka",
         nargs="*",
         default=["500,5,100"],
@@ -89,13 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         help="sizes of Kafka's own benchmark, whose members are 100 to 10000, partitions a member 5 to 50 and"
         " topics 10 to 1000 (%(default)s)",
     )
-    parser.add_argument(
-        "--json",
-        type=Path,
-        default=ROOT / "target" / "bench" / "assignors.json",
-        help="where turns are written",
-    )
-    return parser
+    return reading
 
 
 def _client(case: ClientCase, command: Sequence[str], options: argparse.Namespace) -> dict[str, Any]:

@@ -7,7 +7,6 @@ each round, each time in a process of its own, whose largest memory is read at i
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import statistics
@@ -20,10 +19,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from programs import parser
 
 from partwright import partition_for_key
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 N = 48
@@ -57,7 +58,9 @@ pl.scan_parquet({file!r}).group_by("partition", "key").len().collect(engine="str
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    options = _parser().parse_args(arguments)
+    options = parser(
+        __doc__, folder=True, rows=(20_000_000, "rows of the file"), repeats=(3, "rounds")
+    ).parse_args(arguments)
     report = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for keys in (FEW, options.rows):
@@ -68,16 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file.unlink()
     print(json.dumps(report))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the file (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, help="rounds (%(default)s)")
-    parser.add_argument("--folder", type=Path, help="where it is written (the temporary folder)")
-    return parser
 
 
 def _write(file: Path, rows: int, keys: int) -> None:

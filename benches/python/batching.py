@@ -8,24 +8,22 @@ JSON; what its program takes for a tenth of those is taken off, and with it the 
 
 from __future__ import annotations
 
-import argparse
 import resource
 import secrets
-import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from programs import median, parser
 
 from partwright import batching
 from partwright.batching.files import led_in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 REFERENCE = Path(__file__).resolve().parents[2] / "tests" / "reference"
 FEWER = 100
@@ -67,17 +65,13 @@ CASES = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=10_000_000, help="records (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="rounds (%(default)s)")
-    parser.add_argument("--no-java", action="store_true", help="leave Kafka's own accumulator out")
-    options = parser.parse_args(arguments)
+    reading = parser(__doc__, rows=(10_000_000, "records"), repeats=(5, "rounds"))
+    reading.add_argument("--no-java", action="store_true", help="leave Kafka's own accumulator out")
+    options = reading.parse_args(arguments)
     seed = secrets.randbits(32)
     print(f"{options.rows:,} records, seed {seed}, medians of {options.repeats}")
     sizes = np.random.default_rng(seed).integers(50, 150, options.rows, dtype=np.int32)
-    copy_s = _median(options.repeats, sizes.copy)
+    copy_s = median(options.repeats, sizes.copy)
     print(
         f"{'':16} {'partitions':>10} {'a ms':>5} {'ns each':>12} {'million/s':>10} {'a copy = 1':>11} {'more MiB':>9}"
     )
@@ -87,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for case in CASES:
         table = pa.table({"time": np.arange(options.rows) // case.in_a_ms, "size": sizes})
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        took = _median(options.repeats, lambda case=case, table=table: _compared(case, table))
+        took = median(options.repeats, lambda case=case, table=table: _compared(case, table))
         more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         print(
             f"{case.strategy:16} {case.partitions:10} {case.in_a_ms:5} {took / options.rows * 1e9:12.2f} "
@@ -112,8 +106,8 @@ def _print_java(sizes: Any, repeats: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         command = reference.build("", Path(folder))
         for case in (CASES[0], CASES[4]):
-            many = _median(repeats, lambda case=case: _asked(reference, command, case, sizes))
-            few = _median(
+            many = median(repeats, lambda case=case: _asked(reference, command, case, sizes))
+            few = median(
                 repeats, lambda case=case: _asked(reference, command, case, sizes[: len(sizes) // 10])
             )
             each = (many - few) / (len(sizes) - len(sizes) // 10)
@@ -137,16 +131,6 @@ def _asked(reference: Any, command: Sequence[str], case: Case, sizes: Any) -> No
     }
     _, (answer,) = reference.ask(command, [question])
     assert len(answer["placed"]) == len(sizes)
-
-
-def _median(repeats: int, run: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(repeats + 1):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    # The first one warms up.
-    return statistics.median(times[1:])
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ keys in memory, in bytes a row. Keys are read from a file, so that nothing of th
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benches"))
 
 from own_process import growth_of  # noqa: E402 - beside this file
+from programs import parser, write  # noqa: E402
 
 from bench_cases import CASES, LAB, SEED, column  # noqa: E402 - only now can it be found
 
@@ -55,7 +54,9 @@ with grown():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the bytes for compare.py."""
-    options = _parser().parse_args(arguments)
+    options = parser(__doc__, "memory.json", rows=(LAB["rows"]["kernel"], "keys in a column")).parse_args(
+        arguments
+    )
     found = []
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "keys.arrow")
@@ -72,23 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ):
             program = _LOOP.format(file=file, loop=loop, keys=keys)
             found.append(_measured(name, f"confluent-kafka, {what}", program, options.rows))
-    report = {"seed": str(SEED), "rows": options.rows, "memory": found}
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write({"seed": str(SEED), "rows": options.rows, "memory": found}, options.json)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--rows", type=int, default=LAB["rows"]["kernel"], help="keys in a column (%(default)s)"
-    )
-    parser.add_argument(
-        "--json", type=Path, default=ROOT / "target" / "bench" / "memory.json", help="where it is written"
-    )
-    return parser
 
 
 def _write(file: str, case: str, layout: str, rows: int) -> None:

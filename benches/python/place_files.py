@@ -7,7 +7,6 @@ of 12 to 20 bytes beside a number, a float and a text. Each way once a round, in
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import json
 import pstats
@@ -26,11 +25,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
+from programs import parser
 
 from partwright.audit.check import Placer
 from partwright.files import Wanted, open_records, open_sink
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator, Sequence
 
 N = 12
@@ -54,14 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the file (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="rounds (%(default)s)")
-    parser.add_argument("--formats", default="parquet,arrow,csv,jsonl", help="which files (%(default)s)")
-    parser.add_argument("--folder", type=Path, help="where they are written (the temporary folder)")
-    return parser
+    reading = parser(__doc__, folder=True, rows=(10_000_000, "rows of the file"), repeats=(5, "rounds"))
+    reading.add_argument("--formats", default="parquet,arrow,csv,jsonl", help="which files (%(default)s)")
+    return reading
 
 
 def _measure(kind: str, source: Path, out: Path, options: argparse.Namespace) -> dict[str, float]:

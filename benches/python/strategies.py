@@ -7,15 +7,13 @@ as its producer asks it, about a hundredth of the rows.
 
 from __future__ import annotations
 
-import argparse
 import secrets
-import statistics
-import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from programs import median, parser
 
 import partwright as pw
 
@@ -42,17 +40,12 @@ WORST = 0.5
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=10_000_000, help="records (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="rounds (%(default)s)")
-    options = parser.parse_args(arguments)
+    options = parser(__doc__, rows=(10_000_000, "records"), repeats=(5, "rounds")).parse_args(arguments)
     seed = secrets.randbits(32)
     print(f"{options.rows:,} records, seed {seed}, medians of {options.repeats}")
     sizes = np.random.default_rng(seed).integers(50, 150, options.rows, dtype=np.int32)
     table = pa.table({"size": sizes})
-    copy_s = _median(options.repeats, sizes.copy)
+    copy_s = median(options.repeats, sizes.copy)
     print(f"{'':20} {'ns a record':>12} {'million/s':>10} {'a copy = 1':>11}")
     _print("copy of the sizes", copy_s, options.rows, copy_s)
     for strategy in STRATEGIES:
@@ -61,23 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         def placed(strategy: str = strategy, found: list[Any] = found) -> None:
             found[:] = [pw.Producer({"t": PARTITIONS}, strategy, seed=seed).place(table)]
 
-        took = _median(options.repeats, placed)
+        took = median(options.repeats, placed)
         _check(strategy, found[0], sizes)
         _print(strategy, took, options.rows, copy_s)
     rows = options.rows // FEWER
     for name, partitioner in _of_kafka_python():
-        _print(name, _median(options.repeats, lambda asked=partitioner: asked(rows)), rows, copy_s / FEWER)
+        _print(name, median(options.repeats, lambda asked=partitioner: asked(rows)), rows, copy_s / FEWER)
     return 0
-
-
-def _median(repeats: int, run: Callable[[], Any]) -> float:
-    times = []
-    for _ in range(repeats + 1):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    # The first one warms up.
-    return statistics.median(times[1:])
 
 
 def _print(name: str, took_s: float, rows: int, copy_s: float) -> None:

@@ -7,20 +7,19 @@ round, in another order each round; a local session with two cores, whose one Ja
 
 from __future__ import annotations
 
-import argparse
 import json
-import random
 import statistics
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import lab
 from pyspark.sql import functions as sf
 
 import partwright.spark as pws
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +31,9 @@ FEW = 100_000
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    options = _parser().parse_args(arguments)
+    options = lab.parser(
+        __doc__, folder=True, rows=(20_000_000, "rows of the table"), repeats=(3, "rounds")
+    ).parse_args(arguments)
     report = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         log = Path(folder) / "spark.log"
@@ -47,16 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             spark.stop()
     print(json.dumps(report))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=20_000_000, help="rows of the table (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, help="rounds (%(default)s)")
-    parser.add_argument("--folder", type=Path, help="where the table is written (the temporary folder)")
-    return parser
 
 
 def _table(spark: SparkSession, path: Path, rows: int, keys: int) -> DataFrame:
@@ -87,17 +78,7 @@ def _measure(table: DataFrame, options: argparse.Namespace) -> dict[str, dict[st
             pws.check_copartition(table, table, "key", N, partition="partition").ok or 1 / 0
         ),
     }
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    order = list(ways)
-    for round_ in range(options.repeats + 1):
-        random.Random(round_).shuffle(order)  # noqa: S311 - an order, no secret
-        for way in order:
-            began = time.perf_counter()
-            ways[way]()
-            # The first round warms Java up.
-            if round_:
-                seconds[way].append(time.perf_counter() - began)
-    found = {way: statistics.median(each) for way, each in seconds.items()}
+    found = {way: statistics.median(each) for way, each in lab.rounds(ways, options.repeats).items()}
     grouped = found["grouped by key and partition, counted"]
     for way, median in found.items():
         print(

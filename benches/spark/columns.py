@@ -6,8 +6,6 @@ the key and one computed column go to Spark's no-op sink, each way once a round,
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -43,8 +41,9 @@ class Way:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the runs for compare.py."""
-    options = _parser().parse_args(arguments)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options = lab.parser(
+        __doc__, "spark.json", rows=(lab.ROWS, "keys in the table"), repeats=(9, "rounds")
+    ).parse_args(arguments)
     spark = lab.start(options.json.with_suffix(".log"))
     try:
         about = lab.settings(spark)
@@ -64,25 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "rows": options.rows,
         "runs": [{"name": way.name, "title": way.title, "seconds": seconds[way.name]} for way in ways],
     }
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    lab.write(report, options.json)
     lab.print_rounds(options.rows, {way.name: way.title for way in ways}, seconds)
     return 0
 
 
 def _run(table: DataFrame, way: Way) -> None:
     lab.drop(table.select("key") if way.column is None else table.select("key", way.column))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=lab.ROWS, help="keys in the table (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=9, help="rounds (%(default)s)")
-    parser.add_argument(
-        "--json", type=Path, default=lab.RESULTS / "spark.json", help="where the runs are written"
-    )
-    return parser
 
 
 def _ways(spark: SparkSession) -> list[Way]:

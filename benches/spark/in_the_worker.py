@@ -8,7 +8,6 @@ kernel is what such a call takes less one on a single row, where one on a single
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -41,7 +40,9 @@ SUMMED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the sums of each round."""
-    options = _parser().parse_args(arguments)
+    options = lab.parser(
+        __doc__, "spark_worker.json", rows=(lab.ROWS, "keys in the table"), repeats=(9, "rounds")
+    ).parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         times = Path(folder) / "times"
         # Spark's Java process hands both on to its workers, and so they are set before it starts.
@@ -71,21 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             spark.stop()
     report = {"settings": about, "rows": options.rows, "batches": found}
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    lab.write(report, options.json)
     _print(options.rows, found)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=lab.ROWS, help="keys in the table (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=9, help="rounds (%(default)s)")
-    parser.add_argument(
-        "--json", type=Path, default=lab.RESULTS / "spark_worker.json", help="where the sums are written"
-    )
-    return parser
 
 
 def _sums(times: Path, rows: int) -> dict[str, float]:

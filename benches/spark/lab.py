@@ -28,9 +28,11 @@ from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command
 
 BENCHES = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(BENCHES))
+sys.path[:0] = [str(BENCHES), str(BENCHES / "python")]
 
-from bench_cases import LAB, check, column  # noqa: E402 - only now can it be found
+from programs import parser, write  # noqa: E402, F401 - only now can it be found; the benches call both
+
+from bench_cases import LAB, check, column  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +44,6 @@ CASE, LAYOUT = LAB["calls"]["case"], LAB["calls"]["layout"]
 ROWS: int = LAB["rows"]["spark"]
 # Several a core, so that neither waits long for the other's last one.
 TABLE_PARTITIONS = 8
-RESULTS = BENCHES.parent / "target" / "bench"
 KAFKA_CLIENTS = "kafka-clients"
 PARTITIONER = "org.apache.kafka.clients.producer.internals.BuiltInPartitioner"
 JAVA_UDF = "kafka_clients_partition"

@@ -7,8 +7,6 @@ sessions of their own, in turn, each divided by the same case in its own plain s
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -48,7 +46,13 @@ class Point(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the runs."""
-    options = _parser().parse_args(arguments)
+    options = lab.parser(
+        __doc__,
+        "spark_limits.json",
+        rows=(lab.ROWS, "keys in the table"),
+        repeats=(5, "rounds"),
+        visits=(2, "turns of each session"),
+    ).parse_args(arguments)
     log = options.json.with_suffix(".log")
     with tempfile.TemporaryDirectory() as folder:
         file = lab.write_keys(Path(folder), options.rows)
@@ -64,23 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for title, settings in AT_START.items():
                 at_start[title].extend(_visit(file, log, settings, options.repeats))
     report = {"settings": about, "rows": options.rows, "points": runs, "at start": at_start}
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    lab.write(report, options.json)
     lab.print_rounds(options.rows, {title: title for title in points}, runs)
     lab.print_rounds(options.rows, {title: title for title in AT_START}, at_start)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=lab.ROWS, help="keys in the table (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="rounds (%(default)s)")
-    parser.add_argument("--visits", type=int, default=2, help="turns of each session (%(default)s)")
-    parser.add_argument(
-        "--json", type=Path, default=lab.RESULTS / "spark_limits.json", help="where the runs are written"
-    )
-    return parser
 
 
 def _run(spark: SparkSession, point: Point) -> Callable[[], None]:

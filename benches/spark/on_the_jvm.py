@@ -6,9 +6,7 @@ bigints under `java:long`, and of keys that repeat. Each way's partitions are co
 
 from __future__ import annotations
 
-import argparse
 import functools
-import json
 import random
 import sys
 import tempfile
@@ -38,7 +36,9 @@ NOTHING = "nothing computed"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and write the runs."""
-    options = _parser().parse_args(arguments)
+    options = lab.parser(
+        __doc__, "spark_jvm.json", rows=(lab.ROWS, "keys in each table"), repeats=(9, "rounds")
+    ).parse_args(arguments)
     spark = lab.start(options.json.with_suffix(".log"))
     report: dict[str, object] = {"rows": options.rows, "settings": lab.settings(spark)}
     try:
@@ -61,20 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         spark.stop()
     for what, sentence in report["refused"].items():
         print(f"\nrefused: {what}\n  {sentence}")
-    options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    lab.write(report, options.json)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rows", type=int, default=lab.ROWS, help="keys in each table (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=9, help="rounds (%(default)s)")
-    parser.add_argument(
-        "--json", type=Path, default=lab.RESULTS / "spark_jvm.json", help="where the runs are written"
-    )
-    return parser
 
 
 def _shown(way: DataFrame) -> DataFrame:

@@ -6,13 +6,15 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import partwright as pw
 from partwright.assignors.compare import COMPARED, compare
-from partwright.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SEED = 20261121
 
@@ -86,26 +88,17 @@ def test_what_kafka_throws_is_said_beside_the_others() -> None:
         compare({"t": 4}, [{"id": "c1", "topics": ["t"]}] * 2)
 
 
-def call(capfd: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["assign", *map(str, words)])
-    out, err = capfd.readouterr()
-    return int(ended.value.code or 0), out, err
-
-
-def test_the_command_prints_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("own_folder")
+def test_the_command_prints_them(told: Callable[..., tuple[int, str, str]]) -> None:
     given = group(random.Random(SEED))
     Path("group.json").write_text(json.dumps(given), encoding="utf-8")
-    code, out, err = call(capfd, "group.json", "--compare", "--json")
+    code, out, err = told("assign", "group.json", "--compare", "--json")
     assert (code, err) == (0, "")
     printed = json.loads(out)
     wanted = [each.to_dict() for each in compare(given["topics"], given["members"], racks=given["racks"])]
     assert all(each["seconds"] > 0 for each in printed)
     assert [each | {"seconds": None} for each in printed] == wanted
-    code, out, err = call(capfd, "group.json", "--compare")
+    code, out, err = told("assign", "group.json", "--compare")
     assert (code, err) == (0, "")
     for each in wanted:
         row = next(line for line in out.splitlines() if line.split()[:1] == [each["assignor"]])
@@ -116,6 +109,7 @@ def test_the_command_prints_them(
         ]
 
 
+@pytest.mark.usefixtures("own_folder")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -128,19 +122,9 @@ def test_the_command_prints_them(
         (["group.json", "--compare"], "group.json: the group has no members: name it"),
     ],
 )
-def test_wrong_use_is_one_sentence(
-    words: list[str],
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_wrong_use_is_one_sentence(words: list[str], sentence: str, refusal: Callable[..., str]) -> None:
     Path("group.json").write_text('{"topics": {"t": 1}}', encoding="utf-8")
-    code, out, err = call(capfd, *words)
-    assert (code, out) == (2, "")
-    assert sentence in err
-    assert err.count("\n") == 1
+    assert sentence in refusal("assign", *words)
 
 
 def test_the_brokers_go_by_the_ids_that_are_given() -> None:

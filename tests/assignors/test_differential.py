@@ -26,13 +26,7 @@ TRIES = 3
 
 def answer(group: dict[str, Any]) -> dict[str, Any]:
     try:
-        found = pw.assign(
-            group["topics"],
-            group["members"],
-            group["assignor"],
-            racks=group.get("racks"),
-            topic_ids=group.get("topic_ids"),
-        )
+        found = pw.assign(**group)
     except pw.PartwrightError as error:
         return {"error": str(error).rsplit(" ", 1)[-1].rstrip(")")}
     lists = {member: [list(pair) for pair in pairs] for member, pairs in found.to_dict().items()}

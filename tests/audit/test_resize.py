@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,11 @@ import partwright as pw
 from partwright.audit import key_sums
 from partwright.audit.key_sums import Observed
 from partwright.audit.resize import Resize
-from partwright.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, str, str]]
 
 CLIENTS = [client for client in pw.clients()["client"].to_pylist() if client != "java:string-hash"]
 
@@ -217,12 +222,9 @@ def test_offsets_are_as_large_as_kafka_s(type_: pa.DataType) -> None:
     assert (part.drain_to, part.end) == (10**18 + 1, 8 * 10**18 + 1)
 
 
-def test_offsets_of_json_lines_are_as_large_as_kafka_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_offsets_of_json_lines_are_as_large_as_kafka_s(resize: Command) -> None:
     Path("x.jsonl").write_text('{"k": "a", "o": 1099511627776}\n{"k": "c", "o": null}\n', encoding="utf-8")
-    code, out, err = call(capfd, "x.jsonl", "--key", "k", "--from", 1, "--to", 2, "--offset", "o", "--json")
+    code, out, err = resize("x.jsonl", "--key", "k", "--from", 1, "--to", 2, "--offset", "o", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["before"][0]["end"] == 1099511627777
 
@@ -236,16 +238,13 @@ def test_a_number_nearby_at_which_the_client_fails_is_left_out() -> None:
         Resize(4, 7, "java:string-hash").add(pa.array(["polygenelubricants"]))
 
 
-def test_a_plan_s_steps_have_each_partition_s_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_plan_s_steps_have_each_partition_s_numbers(resize: Command) -> None:
     keys = [f"user-{row}" for row in range(200)]
     places = pw.partition_for_key(keys, 60).to_pylist()
     lines = (f"{key},{at},{row},{row}" for row, (key, at) in enumerate(zip(keys, places, strict=True)))
     Path("x.csv").write_text("\n".join(["k,p,o,s", *lines]) + "\n", encoding="utf-8")
     words = ["x.csv", "--key", "k", "--from", 60, "--partition", "p", "--offset", "o", "--size", "s"]
-    code, out, err = call(capfd, *words, "--to", 90, "--plan")
+    code, out, err = resize(*words, "--to", 90, "--plan")
     assert (code, err) == (0, "")
     assert "kafka-topics.sh --alter --topic TOPIC --partitions 90" in out
     assert "kB of 19.9 kB, go elsewhere" in out
@@ -253,23 +252,19 @@ def test_a_plan_s_steps_have_each_partition_s_numbers(
     assert "12 more" in out
     assert "42 more" in out
     assert "each new partition is fed by 2 old partitions" in out
-    code, out, err = call(capfd, *words, "--to", 30, "--plan")
+    code, out, err = resize(*words, "--to", 30, "--plan")
     assert "Kafka takes no partition away" in out
     assert "--alter" not in out
 
 
-def call(capfd: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["resize", *map(str, words)])
-    out, err = capfd.readouterr()
-    return int(ended.value.code or 0), out, err
+@pytest.fixture
+def resize(told: Command, own_folder: None) -> Command:
+    del own_folder
+    return partial(told, "resize")
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet"])
-def test_every_format_is_read(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_every_format_is_read(name: str, resize: Command) -> None:
     keys = [f"user-{row % 300}" for row in range(2000)] + [None] * 5
     if name == "x.parquet":
         pq.write_table(pa.table({"k": keys}), name)
@@ -277,11 +272,11 @@ def test_every_format_is_read(
         Path(name).write_text("k,v\n" + "".join(f"{key or ''},1\n" for key in keys), encoding="utf-8")
     else:
         Path(name).write_text("".join(json.dumps({"k": key}) + "\n" for key in keys), encoding="utf-8")
-    code, out, err = call(capfd, name, "--key", "k", "--from", 12, "--to", 24, "--client", "sarama", "--json")
+    code, out, err = resize(name, "--key", "k", "--from", 12, "--to", 24, "--client", "sarama", "--json")
     plan = Resize(12, 24, "sarama")
     plan.add(pa.array(keys))
     assert (code, err, json.loads(out)) == (0, "", plan.to_dict())
-    code, out, err = call(capfd, name, "--key", "k", "--from", 12, "--to", 24, "--client", "sarama")
+    code, out, err = resize(name, "--key", "k", "--from", 12, "--to", 24, "--client", "sarama")
     assert (code, err) == (0, "")
     assert out.startswith(
         f"12 to 24 partitions, 2,000 rows of {name} that have a place by their key, 5 that have none\n"
@@ -291,6 +286,7 @@ def test_every_format_is_read(
     assert "their order is kept only if consumers are done with the\nold records" in out
 
 
+@pytest.mark.usefixtures("own_folder")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -323,16 +319,6 @@ def test_every_format_is_read(
         (["kafka://127.0.0.1:9/t", "--key", "k", "--to", 12], "--key 'k' names a column of a file"),
     ],
 )
-def test_wrong_use_is_one_sentence(
-    words: list[object],
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_wrong_use_is_one_sentence(words: list[object], sentence: str, refusal: Callable[..., str]) -> None:
     Path("x.csv").write_text("k\na\n", encoding="utf-8")
-    code, out, err = call(capfd, *words)
-    assert (code, out) == (2, "")
-    assert sentence in err
-    assert err.count("\n") == 1
+    assert sentence in refusal("resize", *words)

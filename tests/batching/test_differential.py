@@ -5,16 +5,14 @@ The seed is printed with a failure: PARTWRIGHT_SEED repeats it, and PARTWRIGHT_C
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from partwright.batching import replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
@@ -23,15 +21,8 @@ KAFKAS = ("", "3.9", "2.8")
 
 
 @pytest.mark.parametrize("kafka", KAFKAS, ids=lambda kafka: kafka or "today")
-def test_random_scenarios_have_kafkas_batches(
-    kafka: str, reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]
-) -> None:
-    asking = reference("batching")
-    program = next(program for program in asking.PROGRAMS if program.kafka == kafka)
-    count = cases(CASES)
-    questions = list(asking.questions(program.strategies, seed, count))
-    _, answers = asking.ask(asking.build(kafka, tmp_path), questions)
-    for question, answer in zip(questions, answers, strict=True):
+def test_random_scenarios_have_kafkas_batches(kafka: str, asked: Callable[..., Iterator[Any]]) -> None:
+    for question, answer in asked("batching", kafka, CASES):
         del question["thread_seed"]
         scenario = {**question, "draws": answer.pop("draws")}
         assert replay(scenario) == answer, scenario

@@ -313,19 +313,19 @@ STREAMS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
-def test_other_libraries_arrays_are_columns(make: Callable[[], Any]) -> None:
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        *(pytest.param(make, pa.Array, id=name) for name, make in OTHERS.items()),
+        *(pytest.param(make, pa.ChunkedArray, id=name) for name, make in STREAMS.items()),
+    ],
+)
+def test_other_libraries_arrays_are_columns_and_their_streams_come_back_in_chunks(
+    make: Callable[[], Any], kind: type[Any]
+) -> None:
     for function in [pw.murmur2, lambda keys: pw.partition_for_key(keys, N), pw.encode]:
         result = function(make())
-        assert isinstance(result, pa.Array)
-        assert result.to_pylist() == [function(name) for name in PEOPLE]
-
-
-@pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
-def test_other_libraries_streams_come_back_in_chunks(make: Callable[[], Any]) -> None:
-    for function in [pw.murmur2, lambda keys: pw.partition_for_key(keys, N), pw.encode]:
-        result = function(make())
-        assert isinstance(result, pa.ChunkedArray)
+        assert isinstance(result, kind)
         assert result.to_pylist() == [function(name) for name in PEOPLE]
 
 

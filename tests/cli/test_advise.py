@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Command = Callable[..., tuple[int, bytes, str]]
+    Refusal = Callable[..., str]
 
 
 def test_a_count_its_reasons_and_its_costs(command: Command) -> None:
@@ -90,11 +91,8 @@ def test_all_options_reach_the_advice(command: Command) -> None:
         (["1000000", "--produce", "0.001"], "need more than 100,000 partitions"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str, command: Command) -> None:
-    code, out, err = command("advise", *words)
-    assert (code, out) == (2, b"")
-    assert sentence in err
-    assert "Traceback" not in err
+def test_what_is_wrong_is_one_sentence(words: list[str], sentence: str, refusal: Refusal) -> None:
+    assert sentence in refusal("advise", *words)
 
 
 def test_one_is_one(command: Command) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
+from table_files import write_table
 
 import partwright as pw
 from partwright import batching
@@ -28,17 +27,16 @@ TABLE: dict[str, list[Any]] = {
     "own": [number % 6 if number % 11 == 0 else None for number in range(ROWS)],
 }
 FILES = ["x.csv", "x.jsonl", "x.parquet", "x.arrow"]
+SIZED = ["-n", 6, "--time", "ts", "--size", "bytes"]
+GIVEN = ["-n", 6, "--time", "ts", "--key", "user", "--partition", "own", "--brokers", 3]
 
 
 def write(name: str) -> None:
     table = pa.table(TABLE)
     if name == "x.parquet":
         table = table.set_column(2, "body", table["body"].cast(pa.binary_view()))
-        pq.write_table(table, name, row_group_size=100)
-    elif name == "x.arrow":
-        pa.feather.write_feather(table, name)
-    elif name == "x.jsonl":
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    if name != "x.csv":
+        write_table(table, name, rows_a_part=100)
     else:
         rows = [["" if one is None else str(one) for one in row.values()] for row in table.to_pylist()]
         Path(name).write_text("\n".join(map(",".join, [list(TABLE), *rows])), encoding="utf-8")
@@ -63,24 +61,8 @@ def expected(*strategies: str, **options: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_is_simulated(name: str, size: list[str], command: Command) -> None:
     write(name)
-    words = [
-        "batch",
-        name,
-        "-n",
-        6,
-        "--time",
-        "ts",
-        *size,
-        "--key",
-        "user",
-        "--partition",
-        "own",
-        "--brokers",
-        3,
-    ]
-    code, out, err = command(
-        *words, "--slow", "1=9", "--producer-property", "batch.size=900", "--seed", 4, "--json"
-    )
+    words = ["--slow", "1=9", "--producer-property", "batch.size=900", "--seed", 4, "--json"]
+    code, out, err = command("batch", name, *GIVEN, *size, *words)
     assert (code, err) == (0, "")
     wanted = expected("sticky", brokers={1: {"latency_ms": 9}}, configs={"batch.size": 900}, seed=4)
     assert json.loads(out) == {"strategies": wanted}
@@ -90,47 +72,19 @@ def test_every_format_is_simulated(name: str, size: list[str], command: Command)
 
 def test_strategies_are_compared(command: Command) -> None:
     write("x.csv")
-    words = [
-        "batch",
-        "x.csv",
-        "-n",
-        6,
-        "--time",
-        "ts",
-        "--value",
-        "body",
-        "--key",
-        "user",
-        "--partition",
-        "own",
-    ]
-    code, out, _ = command(*words, "--brokers", 3, "--compare", "--json", "--latency-ms", 3)
+    words = ["batch", "x.csv", *GIVEN, "--value", "body"]
+    code, out, _ = command(*words, "--compare", "--json", "--latency-ms", 3)
     assert code == 0
     compared = ["sticky", "sticky@2.4", "round-robin", "round-robin@2.8"]
     assert json.loads(out) == {"strategies": expected(*compared, latency_ms=3)}
-    code, out, _ = command(
-        *words, "--brokers", 3, "--strategy", "random", "--strategy", "sticky@3.3", "--json"
-    )
+    code, out, _ = command(*words, "--strategy", "random", "--strategy", "sticky@3.3", "--json")
     assert json.loads(out) == {"strategies": expected("random", "sticky@3.3")}
 
 
 def test_latencies_are_drawn(command: Command) -> None:
     write("x.csv")
-    words = [
-        "batch",
-        "x.csv",
-        "-n",
-        6,
-        "--time",
-        "ts",
-        "--value",
-        "body",
-        "--key",
-        "user",
-        "--partition",
-        "own",
-    ]
-    words += ["--brokers", 3, "--seed", 2, "--json"]
+    words = ["batch", "x.csv", *GIVEN, "--value", "body"]
+    words += ["--seed", 2, "--json"]
     code, out, err = command(*words, "--latency-ms", "70..90", "--slow", "1=p50=20,p99=90", "--slow", "2=4")
     assert (code, err) == (0, "")
     brokers = {1: {"latency_ms": {"p50": 20, "p99": 90}}, 2: {"latency_ms": 4}}
@@ -183,59 +137,38 @@ def test_a_value_that_is_none_is_said_without_a_traceback(command: Command) -> N
         (["-n", 6, "--time", "ts", "--value", "ts"], "'ts' cannot be two of the columns: name another one"),
         (["-n", 6, "--time", "user", "--value", "body"], "the timestamps from row 0 on are no times"),
         (["-n", 6, "--time", "ts", "--size", "body"], "row 1 has the size"),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--partition", "user"],
-            "row 0 has the partition 'u0', which is",
-        ),
+        ([*SIZED, "--partition", "user"], "row 0 has the partition 'u0', which is"),
         (
             ["-n", 3, "--time", "ts", "--size", "bytes", "--partition", "own"],
             "row 11: the record names partition 5, which the topic does not have",
         ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=1s"],
-            "--slow takes the id of a broker and its",
-        ),
+        ([*SIZED, "--slow", "0=1s"], "--slow takes the id of a broker and its"),
         *(
             (
-                ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", text],
+                [*SIZED, "--latency-ms", text],
                 f"--latency-ms takes milliseconds, 5, 1..9 or p50=2,p99=40 say, not {text!r}",
             )
             for text in ["5ms", "1..", "p50=2", "p99=4,p50=2", "-1", "", "1" * 20]
         ),
+        ([*SIZED, "--latency-ms", "9..1"], "latency_ms: to is a whole number from 9 to 2147483647, not 1"),
         (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--latency-ms", "9..1"],
-            "latency_ms: to is a whole number from 9 to 2147483647, not 1",
-        ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "0=p50=9,p99=1"],
+            [*SIZED, "--slow", "0=p50=9,p99=1"],
             "broker 0: latency_ms: p99 is a whole number from 9 to 2147483647, not 1",
         ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--slow", "4=1"],
-            "there is no broker 4 in the cluster",
-        ),
-        (["-n", 6, "--time", "ts", "--size", "bytes", "--strategy", "stick"], 'there is no strategy "stick"'),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--compare", "--strategy", "sticky"],
-            "--compare names its",
-        ),
-        (["-n", 6, "--time", "ts", "--size", "bytes", "--client", "jav"], 'there is no client "jav"'),
+        ([*SIZED, "--slow", "4=1"], "there is no broker 4 in the cluster"),
+        ([*SIZED, "--strategy", "stick"], 'there is no strategy "stick"'),
+        ([*SIZED, "--compare", "--strategy", "sticky"], "--compare names its"),
+        ([*SIZED, "--client", "jav"], 'there is no client "jav"'),
         (["-n", 6, "--jsonl"], "--jsonl is for scenarios, and -n for a file of records: say one of them"),
         (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--producer-property", "compression.type=lz4"],
+            [*SIZED, "--producer-property", "compression.type=lz4"],
             "a simulation knows no compression, and compression.type is 'lz4': leave it out, or say none",
         ),
+        ([*SIZED, "--at-most-ms", 5], "--at-most-ms is for --tune: say both"),
+        ([*SIZED, "--plot", "x.svg"], "--plot is for --tune: say both"),
+        ([*SIZED, "--tune", "--plot", "x"], "a picture is a .svg, .png or .pdf"),
         (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--at-most-ms", 5],
-            "--at-most-ms is for --tune: say both",
-        ),
-        (["-n", 6, "--time", "ts", "--size", "bytes", "--plot", "x.svg"], "--plot is for --tune: say both"),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "x"],
-            "a picture is a .svg, .png or .pdf",
-        ),
-        (
-            ["-n", 6, "--time", "ts", "--size", "bytes", "--tune", "--plot", "no/x.svg"],
+            [*SIZED, "--tune", "--plot", "no/x.svg"],
             "'no/x.svg' cannot be written (No such file or directory): name another file",
         ),
         (

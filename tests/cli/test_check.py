@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
+from table_files import write_table
 
 from partwright.files import lines
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
     Command = Callable[..., tuple[int, bytes, str]]
@@ -26,21 +24,15 @@ FILES = ["x.csv", "x.tsv", "x.jsonl", "x.parquet", "x.arrow"]
 
 
 def write(name: str, rows: dict[str, list[object]]) -> None:
-    table = pa.table(rows)
-    if name == "x.parquet":
-        pq.write_table(table, name)
-    elif name == "x.arrow":
-        pa.feather.write_feather(table, name)
-    elif name == "x.jsonl":
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
-    else:
-        comma = "," if name == "x.csv" else "\t"
-        fields = [
-            ["" if one is None else '""' if one == "" else str(one) for one in column]
-            for column in rows.values()
-        ]
-        text = "\n".join(map(comma.join, [tuple(rows), *zip(*fields, strict=True)]))
-        Path(name).write_text(text, encoding="utf-8")
+    comma = {"x.csv": ",", "x.tsv": "\t"}.get(name)
+    if comma is None:
+        write_table(pa.table(rows), name)
+        return
+    fields = [
+        ["" if one is None else '""' if one == "" else str(one) for one in column] for column in rows.values()
+    ]
+    text = "\n".join(map(comma.join, [tuple(rows), *zip(*fields, strict=True)]))
+    Path(name).write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -148,19 +140,14 @@ def test_rows_in_no_partition_are_told(command: Command) -> None:
     assert heavy == ["c", "2", "50.00%", "none"]
 
 
-def test_a_terminal_without_a_tick_is_no_failed_check() -> None:
+def test_a_terminal_without_a_tick_is_no_failed_check(
+    monkeypatch: pytest.MonkeyPatch, process: Callable[..., subprocess.CompletedProcess[bytes]]
+) -> None:
     write("x.csv", ROWS)
-    words = ["check", "x.csv", "--key", "k", "-n", "12", "--partition", "p"]
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(
-        [sys.executable, "-m", "partwright", *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\\u2713 checked 4 rows" in done.stdout
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = process("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u2713 checked 4 rows" in done.stdout
 
 
 def test_what_looks_like_markup_is_shown_as_it_is(command: Command) -> None:
@@ -198,10 +185,7 @@ def test_json_partitions_of_any_kind_are_looked_at(command: Command) -> None:
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
 def test_keys_of_every_layout_are_counted(name: str, type_: pa.DataType, command: Command) -> None:
     table = pa.table({"k": pa.array(ROWS["k"]).cast(type_), "p": ROWS["p"]})
-    if name == "x.parquet":
-        pq.write_table(table, name)
-    else:
-        pa.feather.write_feather(table, name)
+    write_table(table, name)
     code, out, _ = command("check", name, "--key", "k", "-n", 12, "--partition", "p", "--json")
     assert code == 0
     found = json.loads(out)

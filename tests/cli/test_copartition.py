@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,11 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import partwright as pw
-from partwright.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Command = Callable[..., tuple[int, str, str]]
 
@@ -28,9 +27,8 @@ WHERE = ["--key", "k", "--partition", "p"]
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with two files: the same keys as java and as librdkafka put them."""
-    monkeypatch.chdir(tmp_path)
+def _files(_own_folder: None) -> None:
+    """Two: the same keys as java and as librdkafka put them."""
     write("a.csv", k=KEYS, p=BY_JAVA)
     write("b.parquet", k=KEYS, id=KEYS, p=BY_LIBRDKAFKA, q=BY_JAVA)
 
@@ -44,16 +42,8 @@ def write(name: str, **columns: Any) -> None:
 
 
 @pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    """Calls the command: its exit code, stdout and stderr."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["copartition", *map(str, words)])
-        out, err = capfd.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return call
+def command(told: Command) -> Command:
+    return partial(told, "copartition")
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,16 @@ import json
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
+from table_files import write_table
 
 import partwright as pw
 from partwright.audit import fingerprint
-from partwright.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,33 +42,13 @@ TABLE = pa.table(
 OPTIONS = ["--key", "k", "--partition", "p", "--timestamp", "ts", "--offset", "o"]
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    """Calls the command: its exit code, stdout and stderr."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main(["fingerprint", *map(str, words)])
-        out, err = capfd.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return call
+def command(told: Command) -> Command:
+    return partial(told, "fingerprint")
 
 
 def write(name: str, table: pa.Table = TABLE) -> None:
-    if name.endswith(".parquet"):
-        pq.write_table(table, name, row_group_size=1000)
-    elif name.endswith(".arrow"):
-        pa.feather.write_feather(table, name, chunksize=700)
-    elif name.endswith(".csv"):
-        pa.csv.write_csv(table, name)
-    else:
-        Path(name).write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
+    write_table(table, name, rows_a_part=700)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.parquet", "x.arrow"])

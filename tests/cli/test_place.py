@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Command = Callable[..., tuple[int, bytes, str]]
     Process = Callable[..., subprocess.CompletedProcess[bytes]]
 
+PLACE, TO = [sys.executable, "-m", "partwright", "place"], ["--key", "k", "-n", "12"]
 CSV, PLACED = b"k,v\na,1\n,2\n", b"k,v,partition\na,1,4\n,2,\n"
 
 
@@ -216,19 +217,7 @@ def test_a_full_disk_leaves_the_old_file(kind: str) -> None:
     Path(f"y.{kind}").write_bytes(b"old")
     before = names()
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "partwright",
-            "place",
-            f"x.{kind}",
-            "--key",
-            "k",
-            "-n",
-            "12",
-            "--out",
-            f"y.{kind}",
-        ],
+        [*PLACE, f"x.{kind}", *TO, "--out", f"y.{kind}"],
         capture_output=True,
         text=True,
         check=False,
@@ -244,7 +233,7 @@ def test_a_full_disk_leaves_the_old_file(kind: str) -> None:
 def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
     Path("x.csv").write_bytes(b"k\n" + b"a\n" * 2_000_000)
     with subprocess.Popen(
-        [sys.executable, "-m", "partwright", "place", "x.csv", "--key", "k", "-n", "12"],
+        [*PLACE, "x.csv", *TO],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
@@ -263,7 +252,7 @@ def test_a_terminal_is_spared_what_it_cannot_show(name: str) -> None:
     pa.feather.write_feather(table, "x.arrow")
     terminal, end = pty.openpty()
     done = subprocess.run(
-        [sys.executable, "-m", "partwright", "place", name, "--key", "k", "-n", "12"],
+        [*PLACE, name, *TO],
         stdout=end,
         stderr=subprocess.PIPE,
         text=True,
@@ -281,7 +270,7 @@ def test_a_bar_moves_on_a_terminal_alone() -> None:
     Path("x.csv").write_bytes(b"k\n" + b"a\n" * 100_000)
     terminal, end = pty.openpty()
     done = subprocess.run(
-        [sys.executable, "-m", "partwright", "place", "x.csv", "--key", "k", "-n", "12", "--out", "y.csv"],
+        [*PLACE, "x.csv", *TO, "--out", "y.csv"],
         stdout=subprocess.PIPE,
         stderr=end,
         check=False,
@@ -308,8 +297,7 @@ def test_hadoops_checksum_of_the_old_bytes_goes_with_them(command: Command) -> N
 def test_a_pipe_by_a_name_without_a_format_is_written() -> None:
     """As the shell's >(gzip > y.csv.gz) gives one."""
     read, write = os.pipe()
-    words = ["place", "x.csv", "--key", "k", "-n", "12", "--out", f"/dev/fd/{write}"]
-    done = subprocess.run([sys.executable, "-m", "partwright", *words], pass_fds=[write], check=False)
+    done = subprocess.run([*PLACE, "x.csv", *TO, "--out", f"/dev/fd/{write}"], pass_fds=[write], check=False)
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         assert (done.returncode, pipe.read()) == (0, PLACED)
@@ -365,8 +353,7 @@ def test_a_files_own_name_may_be_any_bytes() -> None:
                 pa.feather.write_feather(pa.table({"k": ["a"]}), file)
         else:
             Path(name).write_text("k\na\n" if kind == "csv" else '{"k":"a"}\n', encoding="utf-8")
-        words = ["place", name, "--key", "k", "-n", "12", "--out", f"y.{kind}"]
-        done = subprocess.run([sys.executable, "-m", "partwright", *words], capture_output=True, check=False)
+        done = subprocess.run([*PLACE, name, *TO, "--out", f"y.{kind}"], capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         assert Path(f"y.{kind}").stat().st_size
 
@@ -383,19 +370,7 @@ def test_an_interrupt_leaves_nothing(kind: str) -> None:
                 writer.write_table(table)
     Path(f"y.{kind}").write_bytes(b"old")
     with subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "partwright",
-            "place",
-            f"x.{kind}",
-            "--key",
-            "k",
-            "-n",
-            "12",
-            "--out",
-            f"y.{kind}",
-        ],
+        [*PLACE, f"x.{kind}", *TO, "--out", f"y.{kind}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -540,7 +515,7 @@ def test_rows_that_wait_and_a_full_disk() -> None:
     """As a limit of a file's size; stdout is no file."""
     Path("x.jsonl").write_bytes(b"{}\n" * (4 << 20))
     done = subprocess.run(
-        [sys.executable, "-m", "partwright", "place", "x.jsonl", "--key", "k", "-n", "12"],
+        [*PLACE, "x.jsonl", *TO],
         capture_output=True,
         text=True,
         check=False,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Command = Callable[..., tuple[int, bytes, str]]
+    Refusal = Callable[..., str]
 
 ROWS = 1000
 TABLE = pa.table(
@@ -104,11 +105,9 @@ def test_a_dictionary_of_keys_is_read_as_one_where_it_is_one(values: int, comman
     assert sum(part["keys"] for part in json.loads(out)["partitions"]) == len(set(keys) - {None})
 
 
-def test_a_type_without_key_bytes_is_refused_before_anything_is_written(command: Command) -> None:
+def test_a_type_without_key_bytes_is_refused_before_anything_is_written(refusal: Refusal) -> None:
     pq.write_table(TABLE, "x.parquet")
-    code, out, err = command("place", "x.parquet", "--key", "nested", "-n", 12)
-    assert (code, out) == (2, b"")
-    assert "has no key bytes" in err
+    assert "has no key bytes" in refusal("place", "x.parquet", "--key", "nested", "-n", 12)
 
 
 def test_parquet_statistics_of_the_new_column_serve_a_filter(command: Command) -> None:
@@ -145,13 +144,11 @@ def test_a_schema_in_the_footer_has_the_new_column_too(name: str, command: Comma
 @pytest.mark.parametrize("schema", ["", "[]", "7", '{"fields": 7}', "StructType(List())"])
 @pytest.mark.parametrize("name", NEW)
 def test_a_schema_in_the_footer_that_is_none_is_one_sentence(
-    name: str, schema: str, command: Command
+    name: str, schema: str, refusal: Refusal
 ) -> None:
     pq.write_table(TABLE.replace_schema_metadata({name: schema}), "x.parquet")
-    code, out, err = command("place", "x.parquet", "--key", "k", "-n", 12)
-    assert (code, out) == (2, b"")
+    err = refusal("place", "x.parquet", "--key", "k", "-n", 12)
     assert err.startswith("partwright: the footer of 'x.parquet' cannot be read: ")
-    assert err.count("\n") == 1
 
 
 def test_a_name_that_avro_cannot_have_is_one_sentence(command: Command) -> None:
@@ -319,17 +316,15 @@ def test_columns_are_read_in_the_order_that_is_asked_for() -> None:
 @pytest.mark.parametrize("command_", ["place", "check"])
 @pytest.mark.parametrize("kept", [0.02, 0.5, 0.9, 0.999])
 def test_a_file_that_is_cut_off_is_one_sentence(
-    name: str, command_: str, kept: float, command: Command
+    name: str, command_: str, kept: float, refusal: Refusal
 ) -> None:
     write(name)
     data = Path(name).read_bytes()
     Path(name).write_bytes(data[: int(len(data) * kept)])
     out = ["--out", "y" + name[1:]] if command_ == "place" else []
-    code, shown, err = command(command_, name, "--key", "k", "-n", 12, *out)
-    assert (code, shown) == (2, b"")
+    err = refusal(command_, name, "--key", "k", "-n", 12, *out)
     assert f"'{name}' is no whole " in err
     assert err.endswith("it may be cut off\n")
-    assert err.count("\n") == 1
     assert [path.name for path in Path().iterdir()] == [name]
 
 

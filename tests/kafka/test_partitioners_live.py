@@ -72,7 +72,10 @@ def test_kafka_python(broker: EmbeddedKafka, topic: str, client: str) -> None:
         producer.close()
 
 
-def test_kafka_python_moves_on_at_a_new_batch(broker: EmbeddedKafka, topic: str) -> None:
+def batches_of(
+    broker: EmbeddedKafka, topic: str, partitioner: dict[str, Any], **configs: int
+) -> tuple[list[int], list[int]]:
+    """The partition of each of 200 records without a key, and what kafka-python tells of before each batch."""
     from kafka import KafkaProducer
 
     told: list[int] = []
@@ -83,16 +86,17 @@ def test_kafka_python_moves_on_at_a_new_batch(broker: EmbeddedKafka, topic: str)
             super().on_new_batch(topic, cluster, prev_partition)
 
     producer = KafkaProducer(
-        bootstrap_servers=broker.bootstrap_servers,
-        partitioner=Watched("sarama"),
-        batch_size=200,
-        linger_ms=50,
+        bootstrap_servers=broker.bootstrap_servers, partitioner=Watched(**partitioner), **configs
     )
     try:
         sent = [producer.send(topic, value=b"v" * 50) for _ in range(200)]
-        partitions = [record.get(timeout=30).partition for record in sent]
+        return [record.get(timeout=30).partition for record in sent], told
     finally:
         producer.close()
+
+
+def test_kafka_python_moves_on_at_a_new_batch(broker: EmbeddedKafka, topic: str) -> None:
+    partitions, told = batches_of(broker, topic, {"client": "sarama"}, batch_size=200, linger_ms=50)
     # A batch holds a few of these records: there are many batches, and after each another partition.
     assert len(told) >= 20
     moves = sum(a != b for a, b in pairwise(partitions))
@@ -134,26 +138,8 @@ def test_kafka_python_by_a_strategy(broker: EmbeddedKafka, topic: str, strategy:
 
 
 def test_kafka_python_tells_a_strategy_of_its_batches(broker: EmbeddedKafka, topic: str) -> None:
-    from kafka import KafkaProducer
-
-    told: list[int] = []
-
-    class Watched(KafkaPythonPartitioner):
-        def on_new_batch(self, topic: str, cluster: Any, prev_partition: int) -> None:
-            told.append(prev_partition)
-            super().on_new_batch(topic, cluster, prev_partition)
-
-    producer = KafkaProducer(
-        bootstrap_servers=broker.bootstrap_servers,
-        partitioner=Watched(strategy="sticky@2.4", seed=6),
-        batch_size=400,
-        linger_ms=1000,
-    )
-    try:
-        sent = [producer.send(topic, value=b"v" * 50) for _ in range(200)]
-        partitions = [record.get(timeout=30).partition for record in sent]
-    finally:
-        producer.close()
+    sticky = {"strategy": "sticky@2.4", "seed": 6}
+    partitions, told = batches_of(broker, topic, sticky, batch_size=400, linger_ms=1000)
     # Each batch goes elsewhere than the one before, and the record that began it went with it.
     runs = [
         partition

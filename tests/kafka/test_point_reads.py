@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +16,12 @@ import pyarrow as pa
 import pytest
 
 import partwright as pw
-from partwright.cli import main
 from partwright.kafka.point_reads import assign_json, read_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Which = Callable[..., tuple[int, str, str]]
 
 KEYS = [f"user-{number}" for number in range(200)]
 
@@ -132,19 +134,17 @@ def test_a_column_has_no_line() -> None:
 # The command.
 
 
-def which(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main(["which", *words])
-    said = capfd.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+@pytest.fixture
+def which(told: Which) -> Which:
+    return partial(told, "which")
 
 
-def test_json_has_the_lines(capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_lines(which: Which) -> None:
     words = ["42", "-n", "12", "--key-type", "java:long", "--client", "librdkafka"]
-    code, out, _ = which(capfd, *words, "--topic", "orders", "--servers", "b:9092", "--json")
+    code, out, _ = which(*words, "--topic", "orders", "--servers", "b:9092", "--json")
     answer = json.loads(out)
     read = answer.pop("read")
-    assert (code, answer) == (0, json.loads(which(capfd, *words, "--json")[1]))
+    assert (code, answer) == (0, json.loads(which(*words, "--json")[1]))
     lines = read_commands("orders", 42, 12, servers="b:9092", client="librdkafka", key_type="java:long")
     assert read == {
         "topic": "orders",
@@ -156,17 +156,15 @@ def test_json_has_the_lines(capfd: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_the_lines_are_whole_on_any_terminal(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_lines_are_whole_on_any_terminal(which: Which, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partwright.cli.commands.which._WIDTH", 60)
-    _, out, _ = which(capfd, "TT0124", "-n", "12", "--topic", "orders")
+    _, out, _ = which("TT0124", "-n", "12", "--topic", "orders")
     printed = [line.strip() for line in out.splitlines()]
     for line in read_commands("orders", "TT0124", 12).values():
         assert line in printed
     spark = next(line for line in printed if line.startswith("spark.read"))
     assert "'assign': '{\"orders\": [10]}'" in spark
-    assert which(capfd, "TT0124", "-n", "12")[1] in out
+    assert which("TT0124", "-n", "12")[1] in out
 
 
 @pytest.mark.parametrize(
@@ -192,13 +190,8 @@ def test_the_lines_are_whole_on_any_terminal(
         (["--null", "-n", "3", "--topic", "o"], "the key null has no partition of its own by client java"),
     ],
 )
-def test_a_refusal_is_one_sentence(
-    capfd: pytest.CaptureFixture[str], words: list[str], sentence: str
-) -> None:
-    code, out, err = which(capfd, *words)
-    assert (code, out) == (2, "")
-    assert err.startswith(f"partwright: {sentence}"), err
-    assert err.count("\n") == 1
+def test_a_refusal_is_one_sentence(refusal: Callable[..., str], words: list[str], sentence: str) -> None:
+    assert refusal("which", *words).startswith(f"partwright: {sentence}")
 
 
 def test_it_needs_no_spark_and_no_kafka_client() -> None:

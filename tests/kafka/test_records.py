@@ -214,12 +214,16 @@ def test_records_that_come_later_are_left_out(broker: EmbeddedKafka) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("kafka-io")]
 
 
+def one_record(broker: EmbeddedKafka, topic: str) -> None:
+    topics.create_topic(broker.bootstrap_servers, topic, 1)
+    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        producer.send(topic, b"v", key=b"a").get(10)
+
+
 def test_a_broker_that_sends_nothing_more_is_said(
     broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topics.create_topic(broker.bootstrap_servers, "mute", 1)
-    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-        producer.send("mute", b"v", key=b"a").get(10)
+    one_record(broker, "mute")
     beyond = {0: 2}
     monkeypatch.setattr(records.topics, "end_offsets", lambda *_: beyond)
     read = TopicRecords(broker.bootstrap_servers, "mute", stall=1)
@@ -258,9 +262,7 @@ def test_a_codec_that_is_missing_is_said(broker: EmbeddedKafka, monkeypatch: pyt
 def test_partitions_that_come_in_between_are_left_out(
     broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    topics.create_topic(broker.bootstrap_servers, "between", 1)
-    with KafkaProducer(bootstrap_servers=broker.bootstrap_servers) as producer:
-        producer.send("between", b"v", key=b"a").get(10)
+    one_record(broker, "between")
     monkeypatch.setattr(records.topics, "end_offsets", lambda *_: {0: 1, 1: 1})
     read = TopicRecords(broker.bootstrap_servers, "between")
     assert [batch.keys.to_pylist() for batch in read.batches()] == [[b"a"]]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline.report import Report
+    from partwright.pipeline.settings import KafkaTarget
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,6 +47,19 @@ class Silent:
 @pytest.fixture(scope="session")
 def kafka(broker: EmbeddedKafka) -> EmbeddedKafka:
     return broker
+
+
+@pytest.fixture
+def topic(request: pytest.FixtureRequest) -> str:
+    """The test's own, which is not there yet."""
+    return f"run-{abs(hash(request.node.nodeid)):x}"
+
+
+@pytest.fixture
+def to(kafka: EmbeddedKafka) -> KafkaTarget:
+    from partwright.pipeline.settings import KafkaTarget
+
+    return KafkaTarget(kafka.bootstrap_servers)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ import pytest
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.pipeline.journal import journal_of
-from partwright.pipeline.settings import KafkaTarget
 from partwright.pipeline.targets import KafkaTopic
 from partwright.report.sentences import of_run
 
@@ -20,22 +19,13 @@ if TYPE_CHECKING:
 
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline.report import Report
+    from partwright.pipeline.settings import KafkaTarget
 
     Go = Callable[..., Report]
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
 
 RECORDS = 60
-
-
-@pytest.fixture
-def topic(request: pytest.FixtureRequest) -> str:
-    return f"changes-{abs(hash(request.node.name)):x}"
-
-
-@pytest.fixture
-def to(kafka: EmbeddedKafka) -> KafkaTarget:
-    return KafkaTarget(kafka.bootstrap_servers)
 
 
 @pytest.fixture

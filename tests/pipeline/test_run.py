@@ -32,20 +32,10 @@ CSV = (
 
 
 @pytest.fixture
-def topic(request: pytest.FixtureRequest) -> str:
-    return f"run-{abs(hash(request.node.name)):x}"
-
-
-@pytest.fixture
 def csv(tmp_path: Path) -> str:
     file = tmp_path / "some records.csv"
     file.write_text(CSV, encoding="utf-8")
     return str(file)
-
-
-@pytest.fixture
-def to(kafka: EmbeddedKafka) -> KafkaTarget:
-    return KafkaTarget(kafka.bootstrap_servers)
 
 
 def consumed(kafka: EmbeddedKafka, topic: str) -> list[Any]:

@@ -32,16 +32,6 @@ VALUES = ["v" * (number % 90) + str(number) for number in range(ROWS)]
 
 
 @pytest.fixture
-def topic(request: pytest.FixtureRequest) -> str:
-    return f"strategy-{abs(hash(request.node.name)):x}"
-
-
-@pytest.fixture
-def to(kafka: EmbeddedKafka) -> KafkaTarget:
-    return KafkaTarget(kafka.bootstrap_servers)
-
-
-@pytest.fixture
 def source(tmp_path: Path) -> str:
     """One file that is read by one task."""
     table = {

@@ -14,9 +14,7 @@ import partwright as pw
 from partwright import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
 pytestmark = [pytest.mark.slow, pytest.mark.reference]
 
@@ -126,13 +124,6 @@ def compare(question: dict[str, Any], answer: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kafka", KAFKAS, ids=lambda kafka: kafka or "today")
-def test_random_records_go_where_kafka_puts_them(
-    kafka: str, reference: Callable[[str], ModuleType], tmp_path: Path, seed: int, cases: Callable[[int], int]
-) -> None:
-    asking = reference("strategies")
-    program = next(program for program in asking.PROGRAMS if program.kafka == kafka)
-    count = cases(CASES)
-    questions = list(asking.questions(program.strategies, seed, count))
-    _, answers = asking.ask(asking.build(kafka, tmp_path), questions)
-    for question, answer in zip(questions, answers, strict=True):
+def test_random_records_go_where_kafka_puts_them(kafka: str, asked: Callable[..., Iterator[Any]]) -> None:
+    for question, answer in asked("strategies", kafka, CASES):
         compare(question, answer)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from builds import build_java, run
+from asking import ask, golden_file
+from builds import build_java
 from groups import ASSIGNORS, Story
 from server_groups import ASSIGNORS as SERVER_ASSIGNORS
 from server_groups import FewStory, ServerStory
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+__all__ = ["PROGRAMS", "Program", "ask", "build", "golden", "rounds"]
+
 GOLDEN = 0
 """The seed of the golden files, whose lines are short."""
 ROUNDS = 5
-PATIENCE_S, PATIENCE_A_GROUP_S = 60, 0.1
-"""Kafka 2.8 moves partitions to and fro for ever in one random group of very many."""
 
 
 class Program(NamedTuple):
@@ -51,16 +51,6 @@ def build(assignor: str, folder: Path) -> list[str]:
     return [*build_java(folder, program.kafka), program.name]
 
 
-def ask(
-    command: Sequence[str], groups: Sequence[dict[str, Any]]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The provenance, and the answer to each group."""
-    asked = "".join(f"{json.dumps(group)}\n" for group in groups)
-    patience_s = PATIENCE_S + len(groups) * PATIENCE_A_GROUP_S
-    provenance, *answers = map(json.loads, run(command, asked, patience_s).splitlines())
-    return provenance, answers
-
-
 def rounds(
     command: Sequence[str], seed: int, stories: int, assignors: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -88,12 +78,11 @@ def golden(command: Sequence[str]) -> str:
     """The golden file of groups: a line of provenance, then a group with its answer a line."""
     provenance, _ = ask(command, [])
     program = next(program for program in PROGRAMS if program.name == command[-1])
-    lines = [json.dumps({**provenance, "program": command[-1]})]
-    for group, answer in rounds(command, GOLDEN, program.golden_stories, program.assignors):
-        line = json.dumps({**group, **answer, **_ids(group, answer)}, separators=(",", ":"))
-        if len(line) <= program.longest:
-            lines.append(line)
-    return "".join(f"{line}\n" for line in lines)
+    rows = (
+        {**group, **answer, **_ids(group, answer)}
+        for group, answer in rounds(command, GOLDEN, program.golden_stories, program.assignors)
+    )
+    return golden_file(command, provenance, rows, program.longest)
 
 
 def _ids(group: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from asking import ask, golden_answers
 from batching_questions import Scenario, patterns
 from builds import build_java
-from strategies import Program, ask
+from strategies import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,9 +45,4 @@ def golden(command: Sequence[str]) -> str:
     """The golden file: a line of provenance, then a scenario with its draws and what became of it a line."""
     program = next(program for program in PROGRAMS if program.name == command[-1])
     asked = list(questions(program.strategies, 0, program.golden_questions, GOLDEN_RECORDS))
-    provenance, answers = ask(command, asked)
-    lines = [json.dumps({**provenance, "program": program.name})]
-    for question, answer in zip(asked, answers, strict=True):
-        del question["thread_seed"]
-        lines.append(json.dumps({**question, **answer}, separators=(",", ":")))
-    return "".join(f"{line}\n" for line in lines)
+    return golden_answers(command, asked)

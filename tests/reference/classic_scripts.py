@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hand_scripts import HandScript
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -14,18 +16,12 @@ RANGE = [["range", "v0"]]
 COOPERATIVE = [["cooperative-sticky", "v0"], ["range", "v0"]]
 
 
-class Classic:
+class Classic(HandScript):
     """One script of the classic protocol; each method is a request at the time that has come."""
 
     def __init__(self, name: str, **config: Any) -> None:
         """Begins at no time."""
-        self.at_ms = 0
-        self.question: dict[str, Any] = {"name": name, "kind": "classic", "config": config, "requests": []}
-
-    def after(self, ms: int) -> Classic:
-        """Lets time pass before the next request."""
-        self.at_ms += ms
-        return self
+        super().__init__(name, "classic", config=config)
 
     def join(self, member: str, *, known: bool = True, **other: Any) -> Classic:
         """A member joins, or joins again."""
@@ -60,18 +56,6 @@ class Classic:
         return self._ask(
             "leave", members=[{"member": member, "instance_id": instance_id} for member in members]
         )
-
-    def wait(self, ms: int = 0) -> Classic:
-        """Time alone passes."""
-        return self.after(ms)._ask("wait")
-
-    def move(self) -> Classic:
-        """Another broker takes the group over."""
-        return self._ask("move")
-
-    def _ask(self, request: str, **what: Any) -> Classic:
-        self.question["requests"].append({"at_ms": self.at_ms, "request": request, **what})
-        return self
 
 
 def scripts() -> Iterator[dict[str, Any]]:

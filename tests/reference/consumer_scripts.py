@@ -7,30 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hand_scripts import HandScript
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INTERVAL = "group.consumer.assignment.interval.ms"
 
 
-class Consumer:
+class Consumer(HandScript):
     """One script of the consumer protocol; each method is a request at the time that has come."""
 
     def __init__(self, name: str, topics: dict[str, int], **config: Any) -> None:
         """Begins at no time."""
-        self.at_ms = 0
-        self.question: dict[str, Any] = {
-            "name": name,
-            "kind": "consumer",
-            "config": config,
-            "topics": topics,
-            "requests": [],
-        }
-
-    def after(self, ms: int) -> Consumer:
-        """Lets time pass before the next request."""
-        self.at_ms += ms
-        return self
+        super().__init__(name, "consumer", config=config, topics=topics)
 
     def beat(self, member: str, **other: Any) -> Consumer:
         """A member says that it lives, and no more."""
@@ -67,18 +57,6 @@ class Consumer:
     def commit(self, member: str, epoch: int | None = None, **partitions: list[int]) -> Consumer:
         """A member commits offsets."""
         return self._ask("commit", member=member, epoch=epoch, partitions=partitions)
-
-    def wait(self, ms: int = 0) -> Consumer:
-        """Time alone passes."""
-        return self.after(ms)._ask("wait")
-
-    def move(self) -> Consumer:
-        """Another broker takes the group over."""
-        return self._ask("move")
-
-    def _ask(self, request: str, **what: Any) -> Consumer:
-        self.question["requests"].append({"at_ms": self.at_ms, "request": request, **what})
-        return self
 
 
 def scripts() -> Iterator[dict[str, Any]]:

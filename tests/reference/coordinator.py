@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import classic_scripts
 import consumer_scripts
+from asking import ask, golden_answers
 from builds import build_java
 from classic_questions import ClassicStory
 from consumer_questions import ConsumerStory
-from strategies import ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,8 +44,4 @@ def golden(command: Sequence[str], kind: str) -> str:
     by_hand = KINDS[kind][0]
     drawn = (questions(kind, 0, *those) for those in GOLDEN[kind])
     asked = [*by_hand(), *(question for those in drawn for question in those)]
-    provenance, answers = ask(command, asked)
-    lines = [json.dumps({**provenance, "program": command[-1]})]
-    for question, answer in zip(asked, answers, strict=True):
-        lines.append(json.dumps({**question, **answer}, separators=(",", ":")))
-    return "".join(f"{line}\n" for line in lines)
+    return golden_answers(command, asked)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import placement_questions as about
-from builds import build_java, run
+from asking import ask, golden_file
+from builds import build_java
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Asking = Callable[[int, int], Iterator[dict[str, Any]]]
 
-PATIENCE_S, PATIENCE_A_QUESTION_S = 60, 0.05
+__all__ = ["PROGRAMS", "Program", "ask", "build", "golden", "program"]
 
 
 class Program(NamedTuple):
@@ -46,21 +46,9 @@ def build(golden_name: str, folder: Path) -> list[str]:
     return [*build_java(folder, program(golden_name).kafka), program(golden_name).name]
 
 
-def ask(
-    command: Sequence[str], questions: Sequence[dict[str, Any]]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The provenance, and the answer to each question."""
-    asked = "".join(f"{json.dumps(question)}\n" for question in questions)
-    patience_s = PATIENCE_S + len(questions) * PATIENCE_A_QUESTION_S
-    provenance, *answers = map(json.loads, run(command, asked, patience_s).splitlines())
-    return provenance, answers
-
-
 def golden(command: Sequence[str], golden_name: str) -> str:
     """The golden file: a line of provenance, then a question with its answer a line."""
     asked = list(program(golden_name).questions(0, program(golden_name).golden_questions))
     provenance, answers = ask(command, asked)
-    lines = [json.dumps({**provenance, "program": program(golden_name).name})]
-    for question, answer in zip(asked, answers, strict=True):
-        lines.append(json.dumps({"question": question, "answer": answer}, separators=(",", ":")))
-    return "".join(f"{line}\n" for line in lines)
+    pairs = zip(asked, answers, strict=True)
+    return golden_file(command, provenance, ({"question": one, "answer": answer} for one, answer in pairs))

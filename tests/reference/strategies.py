@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from builds import build_java, run
+from asking import ask, golden_answers
+from builds import build_java
 from strategy_questions import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-OPENED = ("--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.util=ALL-UNNAMED")
-"""Java's random numbers have their seeds there."""
-PATIENCE_S, PATIENCE_A_QUESTION_S = 60, 0.1
+__all__ = ["PROGRAMS", "Program", "ask", "build", "golden", "questions"]
+
 GOLDEN_EVENTS, GOLDEN_RECORDS = 24, 40
 PLACING = 0.4
 """How many of a strategy's questions have records; the oldest strategy's events have their times."""
@@ -53,17 +52,6 @@ def build(kafka: str, folder: Path) -> list[str]:
     return [*build_java(folder, kafka), program.name]
 
 
-def ask(
-    command: Sequence[str], questions: Sequence[dict[str, Any]]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The provenance, and the answer to each question."""
-    asked = "".join(f"{json.dumps(question)}\n" for question in questions)
-    patience_s = PATIENCE_S + len(questions) * PATIENCE_A_QUESTION_S
-    java, *rest = command
-    provenance, *answers = map(json.loads, run([java, *OPENED, *rest], asked, patience_s).splitlines())
-    return provenance, answers
-
-
 def questions(
     strategies: Sequence[str], seed: int, count: int, events: int = 60, records: int = 200
 ) -> Iterator[dict[str, Any]]:
@@ -81,9 +69,4 @@ def golden(command: Sequence[str]) -> str:
     """The golden file of questions: a line of provenance, then a question with its draws and its answer a line."""
     program = next(program for program in PROGRAMS if program.name == command[-1])
     asked = list(questions(program.strategies, 0, program.golden_questions, GOLDEN_EVENTS, GOLDEN_RECORDS))
-    provenance, answers = ask(command, asked)
-    lines = [json.dumps({**provenance, "program": program.name})]
-    for question, answer in zip(asked, answers, strict=True):
-        del question["thread_seed"]
-        lines.append(json.dumps({**question, **answer}, separators=(",", ":")))
-    return "".join(f"{line}\n" for line in lines)
+    return golden_answers(command, asked)

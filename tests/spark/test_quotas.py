@@ -59,6 +59,9 @@ def test_numbers_stand_for_columns(spark: SparkSession) -> None:
     pws.register(spark)
     sql = spark.sql("SELECT kafka_max_quota(8, 3), kafka_min_quota(8, NULL), kafka_over_max_quota(4, 8, 3)")
     assert sql.collect() == [(3, None, True)]
+    assert spark.sql("SELECT kafka_range_start(index => 1, members => 3, partitions => 8)").collect() == [
+        (3,)
+    ]
 
 
 def test_a_wrong_number_is_refused_before_a_job(spark: SparkSession) -> None:

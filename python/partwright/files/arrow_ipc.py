@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from partwright._check import first_line
 from partwright.errors import PartwrightError
-from partwright.files.formats import find_column, in_one, not_regular, refuse_taken
+from partwright.files.formats import Opened, find_column, in_one, not_regular, refuse_taken, whole
 
 if TYPE_CHECKING:
     _Reader: TypeAlias = pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader
     _Writer: TypeAlias = pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedReader
-    from types import TracebackType
 
     from partwright.files.formats import Column, Wanted, Writable
 
@@ -32,15 +29,15 @@ _RECORD_BATCHES = 3
 _CODECS = {0: "lz4", 1: "zstd"}
 
 
-class ArrowRecords:
+class ArrowRecords(Opened):
     """A file of record batches; see `partwright.files.formats.Records`."""
 
     format = "arrow"
     is_text = False
 
     def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+        super().__init__(file)
         self._path = path
-        self._file = file
         self._size = size
         if size is None:
             raise not_regular(path)
@@ -60,14 +57,9 @@ class ArrowRecords:
         """See `Records`."""
         return self._source.tell() / self._size if self._size else None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _close(self) -> None:
         self._source.close()
-        self._file.close()
+        super()._close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
@@ -100,7 +92,7 @@ class ArrowRecords:
                 )
 
     def _reader(self, options: object = None) -> _Reader:
-        with self._whole():
+        with whole(self._path, "Arrow file or stream"):
             return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source, options=options)
 
     def _writer(self, reader: _Reader, sink: Writable, schema: pa.Schema, options: object) -> _Writer:
@@ -113,7 +105,7 @@ class ArrowRecords:
     def _batches(self, reader: _Reader) -> Iterator[tuple[pa.RecordBatch, pa.KeyValueMetadata | None]]:
         if self._is_file:
             for place in range(reader.num_record_batches):
-                with self._whole():
+                with whole(self._path, "Arrow file or stream"):
                     read = reader.get_batch_with_custom_metadata(place)
                     # What is damaged inside is refused by whatever looks at it next, in words of its own.
                     read.batch.validate()
@@ -121,7 +113,7 @@ class ArrowRecords:
             return
         while True:
             try:
-                with self._whole():
+                with whole(self._path, "Arrow file or stream"):
                     read = reader.read_next_batch_with_custom_metadata()
                     read.batch.validate()
             except StopIteration:
@@ -130,7 +122,7 @@ class ArrowRecords:
 
     def _codec(self) -> str | None:
         """How the buffers are compressed, which pyarrow reads over and does not tell."""
-        with self._whole():
+        with whole(self._path, "Arrow file or stream"):
             if self._is_file:
                 place = self._first_batch()
                 if place is None:
@@ -155,17 +147,6 @@ class ArrowRecords:
             return None
         blocks = at + _number(footer, at, 4)
         return _number(footer, blocks + 4, 8) if _number(footer, blocks, 4) else None
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """What pyarrow cannot read is no whole file."""
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            raise PartwrightError(
-                f"{self._path!r} is no whole Arrow file or stream ({first_line(error)}): it may be cut off",
-                path=self._path,
-            ) from error
 
 
 def _codec_of(message: memoryview) -> str | None:

@@ -10,14 +10,14 @@ import csv
 import io
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from partwright.errors import PartwrightError
-from partwright.files.formats import find_column, in_one, refuse_taken
+from partwright.files.formats import Opened, find_column, in_one, refuse_taken
 from partwright.files.lines import LineReader, text_of
 from partwright.files.quotes import unclosed
 from partwright.files.scalars import FALSE, TRUE, text, text_column
@@ -26,7 +26,6 @@ from partwright.files.text_types import typed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedReader
-    from types import TracebackType
 
     from partwright.files.formats import Column, Wanted, Writable
 from partwright.files.lines import Block
@@ -36,15 +35,15 @@ __all__ = ["DelimitedRecords"]
 _NOTHING = text("")
 
 
-class DelimitedRecords:
+class DelimitedRecords(Opened):
     """A csv or tsv file with a header; see `partwright.files.formats.Records`."""
 
     is_text = True
 
     def __init__(self, path: str, file: BufferedReader, size: int | None, delimiter: str) -> None:
+        super().__init__(file)
         self.format = "csv" if delimiter == "," else "tsv"
         self._path = path
-        self._file = file
         self._delimiter = delimiter
         self._lines = LineReader(path, file, size)
         field = _field_pattern(delimiter)
@@ -63,14 +62,6 @@ class DelimitedRecords:
     def done(self) -> float | None:
         """See `Records`."""
         return self._lines.done
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""

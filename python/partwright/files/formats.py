@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 
-from partwright._check import meant
+from partwright._check import first_line, meant
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
+    from typing import BinaryIO
 
     from _typeshed import ReadableBuffer
 
 __all__ = [
     "Column",
+    "Opened",
     "Records",
     "Wanted",
     "Writable",
@@ -28,6 +31,7 @@ __all__ = [
     "refuse_taken",
     "taken",
     "text_type",
+    "whole",
 ]
 
 Column: TypeAlias = pa.Array | pa.ChunkedArray
@@ -110,6 +114,35 @@ class Records(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file."""
+
+
+class Opened:
+    """What all formats share of `Records`: the file, open until the `with` ends."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        self._file.close()
+
+
+@contextmanager
+def whole(path: str, what: str) -> Iterator[None]:
+    """What pyarrow cannot read is no whole file."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise PartwrightError(
+            f"{path!r} is no whole {what} ({first_line(error)}): it may be cut off", path=path
+        ) from error
 
 
 def in_one(column: Column) -> pa.Array:

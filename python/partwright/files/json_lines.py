@@ -6,21 +6,20 @@ import functools
 import json
 import re
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from partwright.errors import PartwrightError
-from partwright.files.formats import in_one, no_column, taken
+from partwright.files.formats import Opened, in_one, no_column, taken
 from partwright.files.held_back import Waiting
 from partwright.files.lines import LineReader, text_of
 from partwright.files.scalars import FALSE, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from types import TracebackType
     from typing import BinaryIO
 
     from partwright.files.formats import Column, Wanted, Writable
@@ -59,7 +58,7 @@ class _Objects(NamedTuple):
     filled: pa.Array | None
 
 
-class JsonRecords:
+class JsonRecords(Opened):
     """A file of JSON lines; see `partwright.files.formats.Records`.
 
     A member that an object lacks is null. Of the members that are asked for, none may be there twice.
@@ -69,8 +68,8 @@ class JsonRecords:
     is_text = True
 
     def __init__(self, path: str, file: BinaryIO, size: int | None) -> None:
+        super().__init__(file)
         self._path = path
-        self._file = file
         self._lines = LineReader(path, file, size)
         # Members of the first object, and the names that some object had.
         self._first: list[str] | None = None
@@ -80,14 +79,6 @@ class JsonRecords:
     def done(self) -> float | None:
         """See `Records`."""
         return self._lines.done
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
-from partwright.files.formats import find_column, not_regular, refuse_taken
+from partwright.files.formats import Opened, find_column, not_regular, refuse_taken, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from io import BufferedReader
-    from types import TracebackType
 
     from partwright.files.formats import Column, Wanted, Writable
 
@@ -41,20 +38,20 @@ _INDEX_BYTES = 3
 _LARGEST_GROUP = 64 << 20
 
 
-class ParquetRecords:
+class ParquetRecords(Opened):
     """A Parquet file; see `partwright.files.formats.Records`."""
 
     format = "parquet"
     is_text = False
 
     def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+        super().__init__(file)
         self._path = path
-        self._file = file
         if size is None:
             raise not_regular(path)
         self._size = size
         self._read = 0
-        with self._whole():
+        with whole(self._path, "Parquet file"):
             self._parquet = pq.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
 
     @property
@@ -62,14 +59,9 @@ class ParquetRecords:
         """See `Records`."""
         return self._read / self._parquet.metadata.num_rows if self._parquet.metadata.num_rows else None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _close(self) -> None:
         self._parquet.close()
-        self._file.close()
+        super()._close()
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
@@ -115,7 +107,7 @@ class ParquetRecords:
                 dictionaries.append(name)
         if not dictionaries:
             return self._parquet
-        with self._whole():
+        with whole(self._path, "Parquet file"):
             return pq.ParquetFile(
                 self._file,
                 metadata=metadata,
@@ -130,11 +122,11 @@ class ParquetRecords:
         groups: Sequence[int],
         names: Sequence[str],
     ) -> Iterator[tuple[Column, ...]]:
-        with self._whole():
+        with whole(self._path, "Parquet file"):
             batches = reader.iter_batches(_BATCH, groups, list(dict.fromkeys(names)), use_threads=False)
         while True:
             try:
-                with self._whole():
+                with whole(self._path, "Parquet file"):
                     batch = next(batches)
             except StopIteration:
                 return
@@ -202,17 +194,6 @@ class ParquetRecords:
                 raise PartwrightError(f"{self._path!r} has become shorter while it was read", path=self._path)
             left -= sink.write(data)
         return size
-
-    @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """What pyarrow cannot read is no whole Parquet file."""
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            raise PartwrightError(
-                f"{self._path!r} is no whole Parquet file ({first_line(error)}): it may be cut off",
-                path=self._path,
-            ) from error
 
 
 def _chunks(column: Column) -> list[pa.Array]:

@@ -54,7 +54,7 @@ def min_quota(partitions: Numbers, members: Numbers) -> Column:
         >>> groups.select(min_quota("partitions", "members"))
         DataFrame[min_quota(partitions, members): int]
     """
-    return _column(quotas.min_quota, IntegerType(), partitions, members)
+    return _column(quotas.min_quota, partitions, members)
 
 
 def max_quota(partitions: Numbers, members: Numbers) -> Column:
@@ -70,7 +70,7 @@ def max_quota(partitions: Numbers, members: Numbers) -> Column:
     Raises:
         PartwrightError: As `min_quota` does.
     """
-    return _column(quotas.max_quota, IntegerType(), partitions, members)
+    return _column(quotas.max_quota, partitions, members)
 
 
 def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
@@ -87,7 +87,7 @@ def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Co
     Raises:
         PartwrightError: As `min_quota` does.
     """
-    return _column(quotas.under_min_quota, BooleanType(), owned, partitions, members)
+    return _column(quotas.under_min_quota, owned, partitions, members)
 
 
 def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Column:
@@ -104,7 +104,7 @@ def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Col
     Raises:
         PartwrightError: As `min_quota` does.
     """
-    return _column(quotas.over_max_quota, BooleanType(), owned, partitions, members)
+    return _column(quotas.over_max_quota, owned, partitions, members)
 
 
 def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Column:
@@ -121,7 +121,7 @@ def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Column
     Raises:
         PartwrightError: As `min_quota` does.
     """
-    return _column(quotas.range_start, IntegerType(), index, partitions, members)
+    return _column(quotas.range_start, index, partitions, members)
 
 
 def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Column:
@@ -138,51 +138,34 @@ def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Colum
     Raises:
         PartwrightError: As `min_quota` does.
     """
-    return _column(quotas.range_length, IntegerType(), index, partitions, members)
+    return _column(quotas.range_length, index, partitions, members)
 
 
-# Spark looks for exactly `pa.Array` in these annotations.
-def kafka_min_quota(partitions: pa.Array, members: pa.Array) -> pa.Array:
-    """The SQL function of this name, over one batch."""
-    return quotas.min_quota(partitions, members)
+def _over_batches(function: Callable[..., object], name: str) -> Callable[..., object]:
+    # Spark looks for exactly `pa.Array` in these annotations, and names a column after the function; SQL may name
+    # arguments.
+    def called(*columns: pa.Array, **named: pa.Array) -> pa.Array:
+        return function(*columns, **named)
+
+    called.__name__ = name
+    return called
 
 
-def kafka_max_quota(partitions: pa.Array, members: pa.Array) -> pa.Array:
-    """The SQL function of this name, over one batch."""
-    return quotas.max_quota(partitions, members)
-
-
-def kafka_under_min_quota(owned: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
-    """The SQL function of this name, over one batch."""
-    return quotas.under_min_quota(owned, partitions, members)
-
-
-def kafka_over_max_quota(owned: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
-    """The SQL function of this name, over one batch."""
-    return quotas.over_max_quota(owned, partitions, members)
-
-
-def kafka_range_start(index: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
-    """The SQL function of this name, over one batch."""
-    return quotas.range_start(index, partitions, members)
-
-
-def kafka_range_length(index: pa.Array, partitions: pa.Array, members: pa.Array) -> pa.Array:
-    """The SQL function of this name, over one batch."""
-    return quotas.range_length(index, partitions, members)
-
-
-SQL_FUNCTIONS: tuple[tuple[Callable[..., object], DataType], ...] = (
-    (kafka_min_quota, IntegerType()),
-    (kafka_max_quota, IntegerType()),
-    (kafka_under_min_quota, BooleanType()),
-    (kafka_over_max_quota, BooleanType()),
-    (kafka_range_start, IntegerType()),
-    (kafka_range_length, IntegerType()),
+_RETURNS: dict[Callable[..., object], DataType] = {
+    quotas.min_quota: IntegerType(),
+    quotas.max_quota: IntegerType(),
+    quotas.under_min_quota: BooleanType(),
+    quotas.over_max_quota: BooleanType(),
+    quotas.range_start: IntegerType(),
+    quotas.range_length: IntegerType(),
+}
+SQL_FUNCTIONS = tuple(
+    (_over_batches(function, f"kafka_{function.__name__}"), returns) for function, returns in _RETURNS.items()
 )
+"""Each with its type: `kafka_min_quota` and so on."""
 
 
-def _column(function: Callable[..., object], returns: DataType, *given: Numbers) -> Column:
+def _column(function: Callable[..., object], *given: Numbers) -> Column:
     # A wrong number is refused before a job; a column stands for numbers that fit.
     function(*(None if isinstance(each, (str, Column)) else each for each in given))
     for each in cast("tuple[object, ...]", given):
@@ -190,11 +173,6 @@ def _column(function: Callable[..., object], returns: DataType, *given: Numbers)
             told = f"{function.__name__} takes columns, by name or as Columns, and whole numbers"
             raise PartwrightError(f"{told}, not {type(each).__name__}")
     cols = [as_column(each) if isinstance(each, (str, Column)) else sf.lit(each) for each in given]
-
-    def called(*columns: pa.Array) -> pa.Array:
-        return function(*columns)
-
-    # Spark names the column after the function.
-    called.__name__ = function.__name__
-    udf = sf.arrow_udf(called, returns)  # type: ignore[attr-defined]  # made as its module is imported
+    called = _over_batches(function, function.__name__)
+    udf = sf.arrow_udf(called, _RETURNS[function])  # type: ignore[attr-defined]  # made as its module is imported
     return cast("Column", udf.asNondeterministic()(*cols))

@@ -51,52 +51,31 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     }
 }
 
-/// A client profile by its name.
-#[derive(Clone, Copy)]
-pub(crate) struct Client(pub(crate) hashing::Client);
+macro_rules! by_name {
+    ($($(#[$doc:meta])+ $name:ident($of:ty), $what:literal, $field:literal;)+) => {$(
+        $(#[$doc])+
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name(pub(crate) $of);
 
-impl<'py> FromPyObject<'_, 'py> for Client {
-    type Error = PyErr;
+        impl<'py> FromPyObject<'_, 'py> for $name {
+            type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "client", "client").map(Self)
-    }
+            fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+                named(given, $what, $field).map(Self)
+            }
+        }
+    )+};
 }
 
-/// A key type by its name.
-#[derive(Clone, Copy)]
-pub(crate) struct Encoding(pub(crate) KeyType);
-
-impl<'py> FromPyObject<'_, 'py> for Encoding {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "key type", "key_type").map(Self)
-    }
-}
-
-/// An assignor by its name.
-#[derive(Clone, Copy)]
-pub(crate) struct Assignor(pub(crate) assignors::Assignor);
-
-impl<'py> FromPyObject<'_, 'py> for Assignor {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "assignor", "assignor").map(Self)
-    }
-}
-
-/// A strategy by one of its names.
-#[derive(Clone, Copy)]
-pub(crate) struct Strategy(pub(crate) producer::Strategy);
-
-impl<'py> FromPyObject<'_, 'py> for Strategy {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        named(given, "strategy", "strategy").map(Self)
-    }
+by_name! {
+    /// A client profile by its name.
+    Client(hashing::Client), "client", "client";
+    /// A key type by its name.
+    Encoding(KeyType), "key type", "key_type";
+    /// An assignor by its name.
+    Assignor(assignors::Assignor), "assignor", "assignor";
+    /// A strategy by one of its names.
+    Strategy(producer::Strategy), "strategy", "strategy";
 }
 
 pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(

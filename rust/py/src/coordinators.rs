@@ -65,6 +65,21 @@ pub(crate) struct GivenSync {
     assignments: Vec<(String, String)>,
 }
 
+/// What a group of either protocol goes through without being asked anything.
+#[derive(FromPyObject)]
+pub(crate) enum Idle {
+    #[expect(dead_code, reason = "the field's name says it")]
+    Move {
+        #[pyo3(item("move"))]
+        moves: bool,
+    },
+    #[expect(dead_code, reason = "the field's name says it")]
+    Wait {
+        #[pyo3(item)]
+        wait: bool,
+    },
+}
+
 /// A request as Python gives it: an object with one field, by which it is known.
 #[derive(FromPyObject)]
 pub(crate) enum GivenRequest {
@@ -88,16 +103,7 @@ pub(crate) enum GivenRequest {
         #[pyo3(item)]
         commit: GivenSender,
     },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Move {
-        #[pyo3(item("move"))]
-        moves: bool,
-    },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Wait {
-        #[pyo3(item)]
-        wait: bool,
-    },
+    Idle(Idle),
 }
 
 impl From<GivenRequest> for classic::Request<String, String> {
@@ -124,8 +130,8 @@ impl From<GivenRequest> for classic::Request<String, String> {
                 Self::Leave(leave.into_iter().map(|(id, instance)| (id.into(), instance)).collect())
             }
             GivenRequest::Commit { commit } => Self::Commit(commit.into()),
-            GivenRequest::Move { .. } => Self::Move,
-            GivenRequest::Wait { .. } => Self::Wait,
+            GivenRequest::Idle(Idle::Move { .. }) => Self::Move,
+            GivenRequest::Idle(Idle::Wait { .. }) => Self::Wait,
         }
     }
 }
@@ -282,16 +288,7 @@ pub(crate) enum GivenConsumerRequest {
         #[pyo3(item)]
         topics: Vec<(String, Option<u32>)>,
     },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Move {
-        #[pyo3(item("move"))]
-        moves: bool,
-    },
-    #[expect(dead_code, reason = "the field's name says it")]
-    Wait {
-        #[pyo3(item)]
-        wait: bool,
-    },
+    Idle(Idle),
 }
 
 impl From<GivenConsumerRequest> for consumer::Request {
@@ -313,8 +310,8 @@ impl From<GivenConsumerRequest> for consumer::Request {
             GivenConsumerRequest::Topics { topics } => {
                 Self::Topics(topics.into_iter().map(|(name, count)| (name.into(), count)).collect())
             }
-            GivenConsumerRequest::Move { .. } => Self::Move,
-            GivenConsumerRequest::Wait { .. } => Self::Wait,
+            GivenConsumerRequest::Idle(Idle::Move { .. }) => Self::Move,
+            GivenConsumerRequest::Idle(Idle::Wait { .. }) => Self::Wait,
         }
     }
 }

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from partwright.cli.input.completion import client_names, strategy_names
+from partwright.cli.input.completion import strategy_names
 from partwright.cli.input.json import named, print_answers
 from partwright.cli.input.latency import LATENCY, read_latency
 from partwright.cli.input.options import (
-    column_name,
+    client_option,
+    column_option,
     json_option,
     key_type_option,
     key_values,
+    partitions_option,
     report_option,
     save_report,
 )
@@ -42,28 +44,13 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
 @click.command("batch")
 @click.argument("file")
 @click.option("--jsonl", is_flag=True, help="FILE has a scenario a line; the answers are a line each.")
-@click.option(
-    "-n",
-    "--partitions",
-    type=int,
-    metavar="N",
-    help="FILE has records, which go to a topic of so many partitions.",
-)
-@click.option("--time", callback=column_name, metavar="COL", help="The column of the records' times.")
-@click.option("--value", callback=column_name, metavar="COL", help="That of their values.")
-@click.option(
-    "--size", callback=column_name, metavar="COL", help="That of the values' sizes in bytes, in their place."
-)
-@click.option(
-    "--key", callback=column_name, metavar="COL", help="That of their keys (default: they have none)."
-)
+@partitions_option("FILE has records, which go to a topic of so many partitions.")
+@column_option("--time", "The column of the records' times.")
+@column_option("--value", "That of their values.")
+@column_option("--size", "That of the values' sizes in bytes, in their place.")
+@column_option("--key", "That of their keys (default: they have none).")
 @key_type_option
-@click.option(
-    "--partition",
-    callback=column_name,
-    metavar="COL",
-    help="That of the partitions that records name themselves.",
-)
+@column_option("--partition", "That of the partitions that records name themselves.")
 @click.option(
     "--strategy",
     "strategies",
@@ -87,14 +74,7 @@ _COMPARED = ("sticky", "sticky@2.4", "round-robin", "round-robin@2.8")
     metavar="FILE",
     help="For --tune: draw requests and delays of all settings into a .svg, .png or .pdf file.",
 )
-@click.option(
-    "--client",
-    default="java",
-    show_default=True,
-    metavar="C",
-    shell_complete=client_names,
-    help="The client whose rule places keys.",
-)
+@client_option("The client whose rule places keys.")
 @click.option(
     "--producer-property",
     "properties",

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from partwright.cli.input.completion import client_names
 from partwright.cli.input.options import (
-    column_name,
+    client_option,
+    column_option,
     is_topic,
     json_option,
     key_type_option,
     named_topic,
+    partitions_option,
     report_option,
     save_report,
     share,
@@ -32,33 +33,12 @@ __all__ = ["command"]
 
 @click.command("check")
 @click.argument("file")
-@click.option(
-    "--key",
-    callback=column_name,
-    metavar="COL",
-    help="The column whose value is the record's key; a topic's records have their own.",
+@column_option("--key", "The column whose value is the record's key; a topic's records have their own.")
+@partitions_option("How many partitions the topic has (default: as many as kafka://host:port/topic has).")
+@column_option(
+    "--partition", "The column that says where each record is; a topic's records are where they are."
 )
-@click.option(
-    "-n",
-    "--partitions",
-    type=int,
-    metavar="N",
-    help="How many partitions the topic has (default: as many as kafka://host:port/topic has).",
-)
-@click.option(
-    "--partition",
-    callback=column_name,
-    metavar="COL",
-    help="The column that says where each record is; a topic's records are where they are.",
-)
-@click.option(
-    "--client",
-    default="java",
-    show_default=True,
-    metavar="C",
-    shell_complete=client_names,
-    help="The client whose partitions are right; `partwright which x -n 1` names all.",
-)
+@client_option("The client whose partitions are right; `partwright which x -n 1` names all.")
 @key_type_option
 @click.option(
     "--max-share",

@@ -10,7 +10,7 @@ import click
 from rich.markup import escape
 from rich.text import Text
 
-from partwright.cli.input.options import json_option
+from partwright.cli.input.options import json_option, partitions_option
 from partwright.cli.tables.console import right_table, stdout_console
 from partwright.errors import PartwrightError
 from partwright.keys.clients import placements
@@ -34,13 +34,9 @@ _FORMATTERS = {
 
 @click.command("coordinator")
 @click.argument("group")
-@click.option(
-    "-n",
-    "--partitions",
+@partitions_option(
+    f"The internal topic's number of partitions (default: {_PARTITIONS}, as Kafka has it; with --broker its own).",
     "n",
-    type=int,
-    metavar="N",
-    help=f"The internal topic's number of partitions (default: {_PARTITIONS}, as Kafka has it; with --broker its own).",
 )
 @click.option(
     "--transactional",

@@ -11,11 +11,12 @@ import click
 
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.options import (
-    column_name,
+    column_option,
     is_topic,
     json_option,
     key_type_option,
     named_topic,
+    partitions_option,
     topic_key_type,
 )
 from partwright.cli.reading_progress import reading
@@ -48,22 +49,14 @@ class _Options:
 @click.command("copartition")
 @click.argument("a")
 @click.argument("b")
-@click.option("--key", callback=column_name, metavar="COL", help="The column of the records' keys.")
-@click.option("--key-b", callback=column_name, metavar="COL", help="The same of B (default: as A's).")
-@click.option(
-    "--partition",
-    callback=column_name,
-    metavar="COL",
-    help="The column that says where each record is (default: where the client would put it).",
+@column_option("--key", "The column of the records' keys.")
+@column_option("--key-b", "The same of B (default: as A's).")
+@column_option(
+    "--partition", "The column that says where each record is (default: where the client would put it)."
 )
-@click.option("--partition-b", callback=column_name, metavar="COL", help="The same of B (default: as A's).")
-@click.option(
-    "-n",
-    "--partitions",
-    "n",
-    type=int,
-    metavar="N",
-    help="How many partitions there are (default with --partition: found; of a topic, as many as it has).",
+@column_option("--partition-b", "The same of B (default: as A's).")
+@partitions_option(
+    "How many partitions there are (default with --partition: found; of a topic, as many as it has).", "n"
 )
 @click.option("--n-b", type=int, metavar="N", help="The same of B (default: as A's).")
 @click.option(

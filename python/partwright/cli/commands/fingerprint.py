@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.options import (
-    column_name,
+    column_option,
     is_topic,
     json_option,
     key_type_option,
     named_topic,
+    partitions_option,
     report_option,
     save_report,
     topic_key_type,
@@ -30,27 +31,11 @@ __all__ = ["command"]
 
 @click.command("fingerprint")
 @click.argument("file")
-@click.option("--key", callback=column_name, metavar="COL", help="The column of the records' keys.")
-@click.option(
-    "--partition", callback=column_name, metavar="COL", help="The column that says where each record is."
-)
-@click.option(
-    "-n",
-    "--partitions",
-    "n",
-    type=int,
-    metavar="N",
-    help="How many partitions the topic has (default: found; of a topic, as many as it has).",
-)
-@click.option(
-    "--timestamp", callback=column_name, metavar="COL", help="The column of timestamps: they date a change."
-)
-@click.option(
-    "--offset",
-    callback=column_name,
-    metavar="COL",
-    help="The column of offsets: they place a change in each partition.",
-)
+@column_option("--key", "The column of the records' keys.")
+@column_option("--partition", "The column that says where each record is.")
+@partitions_option("How many partitions the topic has (default: found; of a topic, as many as it has).", "n")
+@column_option("--timestamp", "The column of timestamps: they date a change.")
+@column_option("--offset", "The column of offsets: they place a change in each partition.")
 @key_type_option
 @json_option
 @report_option

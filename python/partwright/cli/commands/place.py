@@ -6,8 +6,14 @@ import time
 
 import click
 
-from partwright.cli.input.completion import client_names
-from partwright.cli.input.options import column_name, is_topic, key_type_option
+from partwright.cli.input.options import (
+    client_option,
+    column_name,
+    column_option,
+    is_topic,
+    key_type_option,
+    partitions_option,
+)
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -16,24 +22,9 @@ __all__ = ["command"]
 
 @click.command("place")
 @click.argument("file")
-@click.option(
-    "--key",
-    required=True,
-    callback=column_name,
-    metavar="COL",
-    help="The column whose value is the record's key.",
-)
-@click.option(
-    "-n", "--partitions", type=int, required=True, metavar="N", help="How many partitions the topic has."
-)
-@click.option(
-    "--client",
-    default="java",
-    show_default=True,
-    metavar="C",
-    shell_complete=client_names,
-    help="The client whose partitions are taken; `partwright which x -n 1` names all.",
-)
+@column_option("--key", "The column whose value is the record's key.", required=True)
+@partitions_option("How many partitions the topic has.", required=True)
+@client_option("The client whose partitions are taken; `partwright which x -n 1` names all.")
 @key_type_option
 @click.option(
     "--column",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.input.completion import client_names
 from partwright.cli.input.options import (
-    column_name,
+    client_option,
+    column_option,
     is_topic,
     json_option,
     key_type_option,
@@ -31,7 +31,7 @@ __all__ = ["command"]
 
 @click.command("resize")
 @click.argument("file")
-@click.option("--key", callback=column_name, metavar="COL", help="The column of the records' keys.")
+@column_option("--key", "The column of the records' keys.")
 @click.option(
     "--from",
     "from_",
@@ -40,27 +40,13 @@ __all__ = ["command"]
     help="How many partitions the topic has (default: as many as kafka://host:port/topic has).",
 )
 @click.option("--to", type=int, required=True, metavar="M", help="How many partitions it would have.")
-@click.option(
-    "--client",
-    default="java",
-    show_default=True,
-    metavar="C",
-    shell_complete=client_names,
-    help="The client that writes to it; `partwright which x -n 1` names all.",
-)
+@client_option("The client that writes to it; `partwright which x -n 1` names all.")
 @key_type_option
-@click.option(
-    "--partition",
-    callback=column_name,
-    metavar="COL",
-    help="The column that says where each record is (default: where the client puts it).",
+@column_option(
+    "--partition", "The column that says where each record is (default: where the client puts it)."
 )
-@click.option(
-    "--offset", callback=column_name, metavar="COL", help="The column of offsets: up to where to drain."
-)
-@click.option(
-    "--size", callback=column_name, metavar="COL", help="The column that says how many bytes each record has."
-)
+@column_option("--offset", "The column of offsets: up to where to drain.")
+@column_option("--size", "The column that says how many bytes each record has.")
 @click.option(
     "--plan", "with_plan", is_flag=True, help="Print the steps, with each partition's numbers, too."
 )

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.completion import client_names, strategy_names
-from partwright.cli.input.options import key_type_option, key_values, report_option, save_report
+from partwright.cli.input.options import (
+    key_type_option,
+    key_values,
+    partitions_option,
+    report_option,
+    save_report,
+)
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -25,12 +31,8 @@ __all__ = ["command"]
     "--value", metavar="COL", help="The column that is the record's value (default: all columns as JSON)."
 )
 @click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source).")
-@click.option(
-    "-n",
-    "--partitions",
-    type=int,
-    metavar="N",
-    help="How many partitions a new topic gets (default: 12); an existing topic keeps its own number.",
+@partitions_option(
+    "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
 )
 @click.option(
     "--to",

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from partwright.cli.commands.which_topic import print_ways, topic_of, ways_to_read
 from partwright.cli.input.completion import client_names, key_type_names
+from partwright.cli.input.options import partitions_option
 from partwright.cli.tables.console import stdout_console
 from partwright.errors import PartwrightError
 from partwright.keys.clients import KeyPlacement, key_types, placements
@@ -34,13 +35,8 @@ _BOOLEANS = {"true": True, "false": False}
 
 @click.command("which")
 @click.argument("key", required=False)
-@click.option(
-    "-n",
-    "--partitions",
-    "n",
-    type=int,
-    metavar="N",
-    help="The topic's number of partitions (default: as many as --topic kafka://host:port/topic has).",
+@partitions_option(
+    "The topic's number of partitions (default: as many as --topic kafka://host:port/topic has).", "n"
 )
 @click.option(
     "--client",

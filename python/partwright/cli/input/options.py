@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from partwright.cli.input.completion import key_type_names
+from partwright.cli.input.completion import client_names, key_type_names
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
+    from click.decorators import FC
+
 __all__ = [
+    "client_option",
     "column_name",
+    "column_option",
     "is_topic",
     "json_option",
     "key_type_option",
     "key_values",
     "named_topic",
+    "partitions_option",
     "report_option",
     "save_report",
     "share",
@@ -121,6 +126,25 @@ def column_name(ctx: click.Context, option: click.Parameter, given: str | None) 
     except UnicodeEncodeError:
         raise PartwrightError(f"{option.opts[0]} {given!r} is not UTF-8, as every column's name is") from None
     return given
+
+
+def column_option(name: str, text: str, *, required: bool = False) -> Callable[[FC], FC]:
+    """An option that names a column of the records."""
+    return click.option(name, required=required, callback=column_name, metavar="COL", help=text)
+
+
+def partitions_option(
+    text: str, parameter: str = "partitions", *, required: bool = False
+) -> Callable[[FC], FC]:
+    """How many partitions a topic has, which the command's function gets as `parameter`."""
+    return click.option("-n", "--partitions", parameter, type=int, required=required, metavar="N", help=text)
+
+
+def client_option(text: str) -> Callable[[FC], FC]:
+    """The client whose rule counts: Java's where nobody says another."""
+    return click.option(
+        "--client", default="java", show_default=True, metavar="C", shell_complete=client_names, help=text
+    )
 
 
 def key_values(option: str, given: Iterable[str]) -> dict[str, str]:

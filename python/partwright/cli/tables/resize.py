@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich import box
 from rich.filesize import decimal
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from partwright.audit.resize import After, Alternative, Before, Moved, Resize
 
 __all__ = ["print_report"]
+
+_Part = TypeVar("_Part", "Before", "After")
 
 _WIDTH = 120
 # Of more partitions than this the fullest alone are shown.
@@ -108,8 +110,7 @@ def _print_in_place(console: Console, plan: Resize) -> None:
 
 def _before(parts: list[Before]) -> Table:
     table = right_table("partition", "rows", "rows that move", "drain to", "end")
-    shown = parts if len(parts) <= _SHOWN else sorted(parts, key=lambda part: -part.rows)[:_SHOWN]
-    for part in shown:
+    for part in _fullest(parts):
         table.add_row(
             str(part.partition),
             f"{part.rows:,}",
@@ -117,7 +118,7 @@ def _before(parts: list[Before]) -> Table:
             "-" if part.drain_to is None else f"{part.drain_to:,}",
             "-" if part.end is None else f"{part.end:,}",
         )
-    _add_rest(table, len(parts) - len(shown))
+    _add_rest(table, len(parts) - _SHOWN)
     return table
 
 
@@ -144,8 +145,7 @@ def _after(parts: list[After], plan: Resize) -> Table:
     table = right_table("new partition", "rows", "share", "size")
     table.add_column("")
     largest = max(part.rows for part in parts) if parts else 0
-    shown = parts if len(parts) <= _SHOWN else sorted(parts, key=lambda part: -part.rows)[:_SHOWN]
-    for part in shown:
+    for part in _fullest(parts):
         table.add_row(
             str(part.partition),
             f"{part.rows:,}",
@@ -153,10 +153,14 @@ def _after(parts: list[After], plan: Resize) -> Table:
             "-" if part.bytes is None else decimal(part.bytes),
             bar(part.rows, largest),
         )
-    _add_rest(table, len(parts) - len(shown))
+    _add_rest(table, len(parts) - _SHOWN)
     return table
 
 
+def _fullest(parts: list[_Part]) -> list[_Part]:
+    return parts if len(parts) <= _SHOWN else sorted(parts, key=lambda part: -part.rows)[:_SHOWN]
+
+
 def _add_rest(table: Table, left: int) -> None:
-    if left:
+    if left > 0:
         table.add_row("...", *[""] * (len(table.columns) - 2), f"{left:,} more")

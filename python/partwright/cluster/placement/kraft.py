@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright import _core
-from partwright._check import at_least_one, listed, shown, there_are
+from partwright._check import at_least_one, listed, shown
 from partwright.cluster.placement.replicas import placed_by_core
-from partwright.cluster.placement.wanted import check_racks, enough_brokers, read_brokers
+from partwright.cluster.placement.wanted import check_racks, enough_brokers, listed_brokers, read_brokers
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -109,14 +109,9 @@ def _bad_draw(draws: Sequence[object], place: int, bound: int) -> str:
 
 
 def _fenced(given: object, brokers: Sequence[Broker]) -> set[int]:
-    ids = {broker.id for broker in brokers}
-    found = set()
-    for each in listed(given, "fenced"):
-        if type(each) is not int or each not in ids:
-            raise PartwrightError(f"fenced: there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
-        found.add(each)
-    if len(found) == len(ids):
+    found = listed_brokers(given, "fenced", brokers, where="fenced: ")
+    if len(found) == len(brokers):
         raise PartwrightError(
-            f"all {len(ids)} brokers are fenced: one at least must be alive to lead a partition"
+            f"all {len(brokers)} brokers are fenced: one at least must be alive to lead a partition"
         )
     return found

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from partwright._check import listed, shown, there_are
+from partwright._check import listed, shown
+from partwright.cluster.placement.wanted import listed_brokers
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -77,12 +78,7 @@ def loss_of(
 
 def gone_of(all_brokers: tuple[Broker, ...], brokers: Iterable[int], racks: Iterable[str]) -> set[int]:
     """The ids of those that are gone: the brokers named, and all of the racks named."""
-    ids = {broker.id for broker in all_brokers}
-    gone = set()
-    for each in listed(brokers, "brokers"):
-        if type(each) is not int or each not in ids:
-            raise PartwrightError(f"there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
-        gone.add(each)
+    gone = listed_brokers(brokers, "brokers", all_brokers)
     named = sorted({broker.rack for broker in all_brokers if broker.rack is not None})
     for each in listed(racks, "racks"):
         if each not in named:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from partwright._check import at_least_one, listed, there_are
+from typing import TYPE_CHECKING
+
+from partwright._check import at_least_one, listed, shown, there_are
 from partwright.cluster.brokers import Broker
 from partwright.cluster.metadata import Cluster
 from partwright.errors import PartwrightError
 
-__all__ = ["check_racks", "enough_brokers", "read_brokers"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["check_racks", "enough_brokers", "listed_brokers", "read_brokers"]
 
 
 def read_brokers(given: object) -> tuple[Broker, ...]:
@@ -47,3 +52,14 @@ def check_racks(brokers: tuple[Broker, ...]) -> None:
     for broker in brokers:
         if broker.rack is not None and any("\ud800" <= letter <= "\udfff" for letter in broker.rack):
             raise PartwrightError(f"rack {broker.rack!r} is not UTF-8, as every name in Kafka is")
+
+
+def listed_brokers(given: object, what: str, brokers: Iterable[Broker], where: str = "") -> set[int]:
+    """The ids of the list `what`, each that of a broker."""
+    ids = {broker.id for broker in brokers}
+    found = set()
+    for each in listed(given, what):
+        if type(each) is not int or each not in ids:
+            raise PartwrightError(f"{where}there is no broker {shown(each)}: {there_are(ids, 'brokers')}")
+        found.add(each)
+    return found

@@ -27,19 +27,6 @@ impl Here {
     }
 }
 
-/// [`super::Lanes::hash`].
-pub(super) fn hash<'a, K: Keys<'a>>(
-    _: Here,
-    keys: &K,
-    rows: Range<usize>,
-    validity: Option<Validity<'_>>,
-    finish: Finish,
-    answers: &mut Slots<'_>,
-) -> Result<(), usize> {
-    // SAFETY: the processor has been asked.
-    unsafe { of_rows(keys, rows, validity, finish, answers) }
-}
-
 /// The four words that stand at each lane's place: the first of all lanes, the second, the third and the fourth. Unsafe:
 /// 16 bytes must be readable from each place. A macro: so long a function is called, a call stores registers, and a function
 /// with features of its own cannot be always inlined.

@@ -2,7 +2,7 @@
 //! `kernel!("its,features", groups: 0, 1, longer: inline)`, where two groups are to be on their way at once and the loop
 //! over longer keys is to stand in its caller.
 //!
-//! A set of primitives is a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
+//! A set of primitives is a type `Here`, which says that this processor has them, a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
 //! `any_negative`, `only`, `remainder`, the macro `words`, `gathered`, and for keys of `SHORT` bytes at most
 //! `words_of_short` and `in_order`.
@@ -261,7 +261,20 @@ macro_rules! kernel {
             Some(unsafe { of_any_lengths(&groups, lengths, longest) })
         }
 
-        /// [`super::Lanes::hash`] by these lanes.
+        /// [`super::Lanes::hash`].
+        pub(super) fn hash<'a, K: Keys<'a>>(
+            _: Here,
+            keys: &K,
+            rows: Range<usize>,
+            validity: Option<Validity<'_>>,
+            finish: Finish,
+            answers: &mut Slots<'_>,
+        ) -> Result<(), usize> {
+            // SAFETY: the processor has been asked.
+            unsafe { of_rows(keys, rows, validity, finish, answers) }
+        }
+
+        /// The same, where the processor has been asked.
         #[target_feature(enable = $features)]
         fn of_rows<'a, K: Keys<'a>>(
             keys: &K,

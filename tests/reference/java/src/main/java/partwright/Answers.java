@@ -7,15 +7,14 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 
-/** The first line out is the provenance; where Kafka throws, the answer is the exception's class, `error`. */
+/** The first line out is the provenance; where Kafka throws, most answer with the exception's class, `error`. */
 public final class Answers {
-    private static final JsonMapper JSON =
+    static final JsonMapper JSON =
             JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
     private static final int BUFFER = 1 << 16;
 
@@ -28,18 +27,32 @@ public final class Answers {
         void answer(JsonNode question, ObjectNode answer) throws Exception;
     }
 
-    /** Reads standard input to its end; the classes are of the archives that are asked, which say their own versions. */
-    public static void all(Answering answering, Class<?>... asked) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
+    /** What makes the whole answer to one question. */
+    @FunctionalInterface
+    public interface Asked<Q> {
+        /** What it throws ends the program. */
+        ObjectNode answer(Q question) throws Exception;
+    }
+
+    /** Reads standard input to its end. */
+    public static void answer(String library, String version, Asked<JsonNode> asked) throws Exception {
+        lines(provenance(library, version), line -> asked.answer(JSON.readTree(line)));
+    }
+
+    /** The same of questions as they are written, and of a class whose archive says its name and version itself. */
+    static void answerLines(Class<?> of, Asked<String> asked) throws Exception {
+        String[] archive = archive(of);
+        lines(provenance(archive[0], archive[1]), asked);
+    }
+
+    /** The same, of classes of several archives; what Kafka throws is an answer. */
+    public static void all(Answering answering, Class<?>... asked) throws Exception {
         ObjectNode provenance = JSON.createObjectNode();
         for (Class<?> one : asked) {
-            String[] archive = one.getProtectionDomain().getCodeSource().getLocation().getPath().split("/");
-            String name = archive[archive.length - 1].replace(".jar", "");
-            provenance.put(name.substring(0, name.lastIndexOf('-')), name.substring(name.lastIndexOf('-') + 1));
+            String[] archive = archive(one);
+            provenance.put(archive[0], archive[1]);
         }
-        out.append(JSON.writeValueAsString(provenance)).append('\n');
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
+        lines(provenance, line -> {
             ObjectNode answer = JSON.createObjectNode();
             try {
                 answering.answer(JSON.readTree(line), answer);
@@ -47,9 +60,27 @@ public final class Answers {
                 answer.removeAll();
                 answer.put("error", thrown.getClass().getSimpleName());
             }
-            out.append(JSON.writeValueAsString(answer)).append('\n');
+            return answer;
+        });
+    }
+
+    private static ObjectNode provenance(String library, String version) {
+        return JSON.createObjectNode().put("library", library).put("version", version);
+    }
+
+    private static void lines(ObjectNode provenance, Asked<String> asked) throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
+        PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
+        out.append(JSON.writeValueAsString(provenance)).append('\n');
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            out.append(JSON.writeValueAsString(asked.answer(line))).append('\n');
         }
         out.flush();
+    }
+
+    private static String[] archive(Class<?> of) {
+        String[] path = of.getProtectionDomain().getCodeSource().getLocation().getPath().split("/");
+        return path[path.length - 1].replace(".jar", "").split("-(?!.*-)");
     }
 
     /** Puts a list of brokers for each partition. */

@@ -2,9 +2,7 @@
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,18 +31,14 @@ public final class AssignorAnswers {
     private AssignorAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Groups.answer("kafka-clients", AppInfoParser.getVersion(), AssignorAnswers::assign);
     }
 
     private static Map<String, List<TopicPartition>> assign(JsonNode group) {
         Map<String, Assignment> assigned = assignor(group)
                 .assign(Groups.cluster(group), new GroupSubscription(subscriptions(group))).groupAssignment();
-        Map<String, List<TopicPartition>> lists = new LinkedHashMap<>();
-        for (JsonNode member : group.get("members")) {
-            lists.put(member.get("id").asText(), assigned.get(member.get("id").asText()).partitions());
-        }
-        return lists;
+        return Groups.lists(group, member -> assigned.get(member).partitions());
     }
 
     static ConsumerPartitionAssignor assignor(JsonNode group) {

@@ -6,7 +6,6 @@ import static partwright.Strategies.open;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -82,10 +81,9 @@ public abstract class BatchSender {
     }
 
     /** Reads standard input to its end. */
-    public static void answer(String version, Maker maker)
-            throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void answer(String version, Maker maker) throws Exception {
         Strategies.Source draws = new Strategies.ThreadDraws();
-        Strategies.answer("kafka-clients", version, question -> {
+        Answers.answer("kafka-clients", version, question -> {
             BatchSender sender = maker.make(question);
             ObjectNode answer = JsonNodeFactory.instance.objectNode();
             Strategies.draw(draws, question, answer, sender::run);

@@ -12,14 +12,9 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.Cluster;
-import org.apache.kafka.common.Node;
-import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.utils.internals.AppInfoParser;
 import org.apache.kafka.common.utils.internals.LogContext;
 
@@ -30,7 +25,6 @@ import org.apache.kafka.common.utils.internals.LogContext;
  * each line in, in order. A dash stands where a profile has no answer.
  */
 public final class ClientAnswers {
-    private static final String TOPIC = "t";
     private static final int BUFFER = 1 << 16;
     private static final String NONE = "-";
 
@@ -76,8 +70,8 @@ public final class ClientAnswers {
             return BuiltInPartitioner.partitionForKey(key, n);
         }
         // A new one each time: one alone would stay with its first choice until a batch is full.
-        BuiltInPartitioner partitioner = new BuiltInPartitioner(new LogContext(), TOPIC, 1, false, "");
-        Cluster cluster = clusters.computeIfAbsent(n, ClientAnswers::cluster);
+        BuiltInPartitioner partitioner = new BuiltInPartitioner(new LogContext(), HashingVectors.TOPIC, 1, false, "");
+        Cluster cluster = clusters.computeIfAbsent(n, HashingVectors::cluster);
         return ((BuiltInPartitioner.StickyPartitionInfo) chosen.invoke(partitioner, cluster)).partition();
     }
 
@@ -92,14 +86,5 @@ public final class ClientAnswers {
         } catch (CharacterCodingException notText) {
             return NONE;
         }
-    }
-
-    private static Cluster cluster(int n) {
-        Node node = new Node(0, "127.0.0.1", 1);
-        Node[] replicas = {node};
-        List<PartitionInfo> partitions = IntStream.range(0, n)
-                .mapToObj(id -> new PartitionInfo(TOPIC, id, node, replicas, replicas))
-                .toList();
-        return new Cluster("golden", List.of(node), partitions, Set.of(), Set.of());
     }
 }

@@ -1,24 +1,19 @@
 // What all programs over assignors share: groups of JSON in, assignments of JSON out, and what both are made of.
 package partwright;
 
-import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.PartitionInfo;
@@ -30,9 +25,6 @@ import org.apache.kafka.common.TopicPartition;
  * `{"error": "the exception's class"}` where the assignor throws.
  */
 public final class Groups {
-    private static final ObjectMapper JSON =
-            JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
-    private static final int BUFFER = 1 << 16;
     private static final int LONGEST_LIST = 8;
     private static final int TRIES = 16;
 
@@ -46,22 +38,15 @@ public final class Groups {
     }
 
     /** Reads standard input to its end. */
-    public static void answer(String library, String version, Assignor assignor) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
-        ObjectNode provenance = JSON.createObjectNode().put("library", library).put("version", version);
-        out.append(JSON.writeValueAsString(provenance)).append('\n');
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            out.append(JSON.writeValueAsString(answer(assignor, JSON.readTree(line)))).append('\n');
-        }
-        out.flush();
+    public static void answer(String library, String version, Assignor assignor) throws Exception {
+        Answers.answer(library, version, group -> answer(assignor, group));
     }
 
     /**
      * The same, where the answer may hang on the order of a `HashMap` of partitions: with more than eight of one hash
      * code it goes by where objects lie in memory. A group whose answers differ has the answer `{"undetermined": true}`.
      */
-    public static void answerOfMaps(String library, String version, Assignor assignor) throws IOException {
+    public static void answerOfMaps(String library, String version, Assignor assignor) throws Exception {
         answer(library, version, group -> {
             Map<String, List<TopicPartition>> assigned = assignor.assign(group);
             for (int left = hasEqualHashes(group) ? TRIES : 0; left > 0; left--) {
@@ -74,9 +59,9 @@ public final class Groups {
     }
 
     private static ObjectNode answer(Assignor assignor, JsonNode group) {
-        ObjectNode answer = JSON.createObjectNode();
+        ObjectNode answer = JsonNodeFactory.instance.objectNode();
         try {
-            ObjectNode lists = JSON.createObjectNode();
+            ObjectNode lists = JsonNodeFactory.instance.objectNode();
             assignor.assign(group).forEach((member, partitions) -> {
                 ArrayNode list = lists.putArray(member);
                 partitions.forEach(partition -> list.addArray().add(partition.topic()).add(partition.partition()));
@@ -88,6 +73,13 @@ public final class Groups {
             answer.put("error", refused.getClass().getSimpleName());
         }
         return answer;
+    }
+
+    /** By member, in the order of the question, what it was given. */
+    public static Map<String, List<TopicPartition>> lists(JsonNode group, Function<String, List<TopicPartition>> given) {
+        Map<String, List<TopicPartition>> lists = new LinkedHashMap<>();
+        group.get("members").forEach(member -> lists.put(member.get("id").asText(), given.apply(member.get("id").asText())));
+        return lists;
     }
 
     private static boolean hasEqualHashes(JsonNode group) {

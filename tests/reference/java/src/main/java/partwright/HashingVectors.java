@@ -48,7 +48,7 @@ import org.apache.kafka.common.utils.internals.AppInfoParser;
  * and write down the answers, one case a line, the same bytes on every run.
  */
 public final class HashingVectors {
-    private static final String TOPIC = "t";
+    static final String TOPIC = "t";
     private static final int[] PARTITIONS = {1, 3, 6, 7, 10, 12, 16, 50, 1000, Integer.MAX_VALUE};
     private static final int LONGEST_PREFIX = 1000;
     private static final HexFormat HEX = HexFormat.of();
@@ -466,7 +466,8 @@ public final class HashingVectors {
                 "\"cases\": " + lines(cases)));
     }
 
-    private static Cluster cluster(int n) {
+    /** A cluster of one broker, which leads all partitions of the topic. */
+    static Cluster cluster(int n) {
         Node node = new Node(0, "127.0.0.1", 1);
         Node[] replicas = {node};
         List<PartitionInfo> partitions = IntStream.range(0, n)

@@ -1,7 +1,6 @@
 // Answers questions about new topics with the placer of KRaft's controller: where do their replicas lie?
 package partwright;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -23,7 +22,7 @@ public final class PlacementAnswers {
     private PlacementAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Answers.all((question, answer) -> {
             List<UsableBroker> brokers = new ArrayList<>();
             question.get("brokers").forEach(broker -> brokers.add(new UsableBroker(

@@ -1,16 +1,10 @@
 // Answers questions about groups with the broker's own assignors: a group of JSON a line in, its assignment a line out.
 package partwright;
 
-import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -47,13 +41,10 @@ import org.apache.kafka.coordinator.group.modern.SubscriptionCount;
  * whether all members subscribe to the same, and what a member owns is its target assignment as it is read from a record.
  */
 public final class ServerAnswers {
-    private static final ObjectMapper JSON =
-            JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
     private static final Map<String, PartitionAssignor> ASSIGNORS = Map.of(
             "server-uniform", new UniformAssignor(),
             "server-range", new RangeAssignor(),
             "server-simple", new SimpleAssignor());
-    private static final int BUFFER = 1 << 16;
 
     /** The topics that are there, with how many partitions they have. */
     private final Map<String, Integer> counts = new LinkedHashMap<>();
@@ -67,24 +58,12 @@ public final class ServerAnswers {
     }
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
-        // The archive says itself which version it is.
-        String[] archive = UniformAssignor.class.getProtectionDomain().getCodeSource().getLocation().getPath().split("/");
-        String name = archive[archive.length - 1].replace(".jar", "");
-        ObjectNode provenance = JSON.createObjectNode();
-        provenance.put("library", name.substring(0, name.lastIndexOf('-')));
-        provenance.put("version", name.substring(name.lastIndexOf('-') + 1));
-        out.append(JSON.writeValueAsString(provenance)).append('\n');
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            out.append(JSON.writeValueAsString(new ServerAnswers(JSON.readTree(line)).answer())).append('\n');
-        }
-        out.flush();
+    public static void main(String[] args) throws Exception {
+        Answers.answerLines(UniformAssignor.class, group -> new ServerAnswers(Answers.JSON.readTree(group)).answer());
     }
 
     private ObjectNode answer() {
-        ObjectNode answer = JSON.createObjectNode();
+        ObjectNode answer = JsonNodeFactory.instance.objectNode();
         try {
             Map<String, MemberAssignment> assigned = ASSIGNORS.get(group.get("assignor").asText())
                     .assign(spec(), new Topics())

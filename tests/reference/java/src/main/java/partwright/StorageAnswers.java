@@ -2,7 +2,6 @@
 package partwright;
 
 import java.io.File;
-import java.io.IOException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.internals.Topic;
 import org.apache.kafka.storage.internals.log.LocalLog;
@@ -19,7 +18,7 @@ public final class StorageAnswers {
     private StorageAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Answers.all((question, answer) -> {
             if (question.has("directory")) {
                 TopicPartition found = LocalLog.parseTopicPartitionName(new File(FOLDER, question.get("directory").asText()));

@@ -1,21 +1,14 @@
 // What all programs over producers' strategies share: questions of JSON in, partitions of JSON out, and the draws between.
 package partwright;
 
-import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HexFormat;
@@ -30,10 +23,6 @@ import java.util.concurrent.ThreadLocalRandom;
  * partition, null, or `{"error": "the exception's class"}`.
  */
 public final class Strategies {
-    private static final ObjectMapper JSON =
-            JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
-    private static final int BUFFER = 1 << 16;
-
     private Strategies() {}
 
     /** A strategy at work on one question. */
@@ -82,13 +71,6 @@ public final class Strategies {
         }
     }
 
-    /** Answers a question. */
-    @FunctionalInterface
-    public interface Answerer {
-        /** The answer's fields. */
-        ObjectNode answer(JsonNode question) throws ReflectiveOperationException, InterruptedException;
-    }
-
     /** What may draw numbers. */
     @FunctionalInterface
     public interface Drawing {
@@ -97,28 +79,14 @@ public final class Strategies {
     }
 
     /** Reads standard input to its end. */
-    public static void answer(String library, String version, Source source, Maker maker)
-            throws IOException, ReflectiveOperationException, InterruptedException {
-        answer(library, version, question -> answer(source, maker.make(question), question));
-    }
-
-    /** The same, of questions of any kind. */
-    public static void answer(String library, String version, Answerer answerer)
-            throws IOException, ReflectiveOperationException, InterruptedException {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
-        PrintStream out = new PrintStream(System.out, false, StandardCharsets.US_ASCII);
-        ObjectNode provenance = JSON.createObjectNode().put("library", library).put("version", version);
-        out.append(JSON.writeValueAsString(provenance)).append('\n');
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
-            out.append(JSON.writeValueAsString(answerer.answer(JSON.readTree(line)))).append('\n');
-        }
-        out.flush();
+    public static void answer(String library, String version, Source source, Maker maker) throws Exception {
+        Answers.answer(library, version, question -> answer(source, maker.make(question), question));
     }
 
     private static ObjectNode answer(Source source, Asked asked, JsonNode question)
             throws ReflectiveOperationException, InterruptedException {
         boolean places = question.has("records");
-        ObjectNode answer = JSON.createObjectNode();
+        ObjectNode answer = JsonNodeFactory.instance.objectNode();
         draw(source, question, answer, () -> {
             ArrayNode answers = answer.putArray(places ? "placed" : "results");
             for (JsonNode each : question.get(places ? "records" : "events")) {

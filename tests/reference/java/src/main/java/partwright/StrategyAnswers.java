@@ -2,7 +2,6 @@
 package partwright;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import org.apache.kafka.clients.producer.RoundRobinPartitioner;
 import org.apache.kafka.clients.producer.internals.BufferPool;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
@@ -21,7 +20,7 @@ public final class StrategyAnswers {
     private StrategyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         Strategies.answer("kafka-clients", AppInfoParser.getVersion(), new Strategies.ThreadDraws(), question ->
                 question.get("strategy").asText().equals("round-robin")
                         ? new Partitioners(question, new RoundRobinPartitioner(), null)

@@ -3,11 +3,14 @@ package partwright;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupAssignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.GroupSubscription;
@@ -28,11 +31,6 @@ final class TimelineAssignors {
             "cooperative-sticky", Cooperative.class.getName());
 
     private TimelineAssignors() {}
-
-    /** A consumer's client id is its name. */
-    private static String clientId(Map<String, ?> configs) {
-        return String.valueOf(configs.get("client.id"));
-    }
 
     /** The leader is asked. */
     private static GroupAssignment assigned(String name, GroupSubscription asked, Supplier<GroupAssignment> assignor) {
@@ -61,87 +59,81 @@ final class TimelineAssignors {
         GroupTimeline.say(line);
     }
 
-    /** The range assignor. */
-    public static final class Range extends RangeAssignor implements Configurable {
+    /** One of Kafka's, of a consumer whose client id is its name. */
+    private abstract static class Told implements ConsumerPartitionAssignor, Configurable {
+        private final ConsumerPartitionAssignor assignor;
         private String name;
+
+        Told(ConsumerPartitionAssignor assignor) {
+            this.assignor = assignor;
+        }
 
         @Override
         public void configure(Map<String, ?> configs) {
-            name = clientId(configs);
+            name = String.valueOf(configs.get("client.id"));
+        }
+
+        @Override
+        public String name() {
+            return assignor.name();
+        }
+
+        @Override
+        public short version() {
+            return assignor.version();
+        }
+
+        @Override
+        public List<RebalanceProtocol> supportedProtocols() {
+            return assignor.supportedProtocols();
+        }
+
+        @Override
+        public ByteBuffer subscriptionUserData(Set<String> topics) {
+            return assignor.subscriptionUserData(topics);
         }
 
         @Override
         public GroupAssignment assign(Cluster metadata, GroupSubscription asked) {
-            return assigned(name, asked, () -> super.assign(metadata, asked));
+            return assigned(name, asked, () -> assignor.assign(metadata, asked));
         }
 
         @Override
         public void onAssignment(Assignment assignment, ConsumerGroupMetadata metadata) {
-            super.onAssignment(assignment, metadata);
+            assignor.onAssignment(assignment, metadata);
             told(name, assignment, metadata);
+        }
+    }
+
+    /** The range assignor. */
+    public static final class Range extends Told {
+        /** Kafka makes it by its name. */
+        public Range() {
+            super(new RangeAssignor());
         }
     }
 
     /** The round-robin assignor. */
-    public static final class RoundRobin extends RoundRobinAssignor implements Configurable {
-        private String name;
-
-        @Override
-        public void configure(Map<String, ?> configs) {
-            name = clientId(configs);
-        }
-
-        @Override
-        public GroupAssignment assign(Cluster metadata, GroupSubscription asked) {
-            return assigned(name, asked, () -> super.assign(metadata, asked));
-        }
-
-        @Override
-        public void onAssignment(Assignment assignment, ConsumerGroupMetadata metadata) {
-            super.onAssignment(assignment, metadata);
-            told(name, assignment, metadata);
+    public static final class RoundRobin extends Told {
+        /** Kafka makes it by its name. */
+        public RoundRobin() {
+            super(new RoundRobinAssignor());
         }
     }
 
     /** The eager sticky assignor. */
-    public static final class Sticky extends StickyAssignor implements Configurable {
-        private String name;
-
-        @Override
-        public void configure(Map<String, ?> configs) {
-            name = clientId(configs);
-        }
-
-        @Override
-        public GroupAssignment assign(Cluster metadata, GroupSubscription asked) {
-            return assigned(name, asked, () -> super.assign(metadata, asked));
-        }
-
-        @Override
-        public void onAssignment(Assignment assignment, ConsumerGroupMetadata metadata) {
-            super.onAssignment(assignment, metadata);
-            told(name, assignment, metadata);
+    public static final class Sticky extends Told {
+        /** Kafka makes it by its name. */
+        public Sticky() {
+            super(new StickyAssignor());
         }
     }
 
     /** The cooperative sticky assignor. */
-    public static final class Cooperative extends CooperativeStickyAssignor implements Configurable {
-        private String name;
-
-        @Override
-        public void configure(Map<String, ?> configs) {
-            name = clientId(configs);
-        }
-
-        @Override
-        public GroupAssignment assign(Cluster metadata, GroupSubscription asked) {
-            return assigned(name, asked, () -> super.assign(metadata, asked));
-        }
-
-        @Override
-        public void onAssignment(Assignment assignment, ConsumerGroupMetadata metadata) {
-            super.onAssignment(assignment, metadata);
-            told(name, assignment, metadata);
+    public static final class Cooperative extends Told {
+        /** Kafka makes it by its name. */
+        public Cooperative() {
+            super(new CooperativeStickyAssignor());
         }
     }
 }

@@ -4,7 +4,6 @@ package partwright.v0_10;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -41,7 +40,7 @@ public final class ThreadAnswers {
     private ThreadAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Groups.answer("kafka_2.11", "0.10.2.2", ThreadAnswers::assign);
     }
 

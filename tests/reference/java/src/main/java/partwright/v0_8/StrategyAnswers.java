@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static partwright.Strategies.open;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -39,7 +38,7 @@ public final class StrategyAnswers {
     private StrategyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         Strategies.answer("kafka_2.11", "0.8.2.2", new ScalaDraws(), Handler::new);
     }
 

@@ -2,9 +2,7 @@
 package partwright.v2_3;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,7 +18,7 @@ public final class StickyAnswers {
     private StickyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Groups.answerOfMaps("kafka-clients", AppInfoParser.getVersion(), StickyAnswers::assign);
     }
 
@@ -30,11 +28,7 @@ public final class StickyAnswers {
             subscriptions.put(member.get("id").asText(), subscription(member));
         }
         Map<String, Assignment> assigned = new StickyAssignor().assign(Groups.cluster(group), subscriptions);
-        Map<String, List<TopicPartition>> lists = new LinkedHashMap<>();
-        for (JsonNode member : group.get("members")) {
-            lists.put(member.get("id").asText(), assigned.get(member.get("id").asText()).partitions());
-        }
-        return lists;
+        return Groups.lists(group, member -> assigned.get(member).partitions());
     }
 
     /** What a member sends when it joins: its user data is what its own assignor makes of its last assignment. */

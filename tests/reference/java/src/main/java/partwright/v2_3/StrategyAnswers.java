@@ -1,7 +1,6 @@
 // Answers questions about strategies with the default partitioner of Kafka 2.3.
 package partwright.v2_3;
 
-import java.io.IOException;
 import org.apache.kafka.clients.producer.internals.DefaultPartitioner;
 import org.apache.kafka.common.utils.AppInfoParser;
 import partwright.Partitioners;
@@ -12,7 +11,7 @@ public final class StrategyAnswers {
     private StrategyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         Strategies.answer("kafka-clients", AppInfoParser.getVersion(), new Strategies.ThreadDraws(), question ->
                 new Partitioners(question, new DefaultPartitioner(), null));
     }

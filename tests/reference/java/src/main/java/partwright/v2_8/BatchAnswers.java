@@ -4,7 +4,6 @@ package partwright.v2_8;
 import static partwright.BatchScenario.TOPIC;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -28,7 +27,7 @@ public final class BatchAnswers {
     private BatchAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         BatchSender.answer(AppInfoParser.getVersion(), Asked::new);
     }
 

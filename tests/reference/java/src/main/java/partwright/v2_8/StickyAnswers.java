@@ -2,9 +2,7 @@
 package partwright.v2_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +28,7 @@ public final class StickyAnswers {
     private StickyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws Exception {
         Groups.answerOfMaps("kafka-clients", AppInfoParser.getVersion(), StickyAnswers::assign);
     }
 
@@ -42,11 +40,7 @@ public final class StickyAnswers {
         }
         Map<String, Assignment> assigned = ASSIGNORS.get(name).get()
                 .assign(Groups.cluster(group), new GroupSubscription(subscriptions)).groupAssignment();
-        Map<String, List<TopicPartition>> lists = new LinkedHashMap<>();
-        for (JsonNode member : group.get("members")) {
-            lists.put(member.get("id").asText(), assigned.get(member.get("id").asText()).partitions());
-        }
-        return lists;
+        return Groups.lists(group, member -> assigned.get(member).partitions());
     }
 
     /**

@@ -2,7 +2,6 @@
 package partwright.v2_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.ApiVersions;
@@ -34,7 +33,7 @@ public final class StrategyAnswers {
     private StrategyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         Strategies.answer("kafka-clients", AppInfoParser.getVersion(), new Strategies.ThreadDraws(), question ->
                 new Partitioners(question, partitioner(question), new Batches(question)));
     }

@@ -4,7 +4,6 @@ package partwright.v3_9;
 import static partwright.BatchScenario.TOPIC;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import org.apache.kafka.clients.ApiVersions;
 import org.apache.kafka.clients.producer.internals.BufferPool;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator;
@@ -23,7 +22,7 @@ public final class BatchAnswers {
     private BatchAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         BatchSender.answer(AppInfoParser.getVersion(), question -> new Sticky(new BatchScenario(question)));
     }
 

@@ -1,7 +1,6 @@
 // Answers questions about replicas with Kafka's placer of the days of ZooKeeper, and with kafka-topics' own parser.
 package partwright.v3_9;
 
-import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -25,7 +24,7 @@ public final class PlacementAnswers {
     private PlacementAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException {
+    public static void main(String[] args) throws Exception {
         Field numbers = AdminUtils.class.getDeclaredField("RAND");
         numbers.setAccessible(true);
         Random random = (Random) numbers.get(null);

@@ -2,7 +2,6 @@
 package partwright.v3_9;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.ApiVersions;
@@ -38,7 +37,7 @@ public final class StrategyAnswers {
     private StrategyAnswers() {}
 
     /** Reads standard input to its end. */
-    public static void main(String[] args) throws IOException, ReflectiveOperationException, InterruptedException {
+    public static void main(String[] args) throws Exception {
         Strategies.answer("kafka-clients", AppInfoParser.getVersion(), new Strategies.ThreadDraws(), question -> {
             Supplier<Partitioner> partitioner = PARTITIONERS.get(question.get("strategy").asText());
             return partitioner == null

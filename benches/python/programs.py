@@ -1,0 +1,56 @@
+"""What the programs here and in spark/ share: how options are made, where reports go, and medians by the clock."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["median", "parser", "write"]
+
+RESULTS = Path(__file__).resolve().parents[2] / "target" / "bench"
+
+
+def parser(
+    description: str | None, report: str = "", folder: bool = False, **numbers: tuple[int, str]
+) -> argparse.ArgumentParser:
+    """Reads a program's options.
+
+    Args:
+        description: The program's own.
+        report: The file among the results that `--json` names where nobody says another; without it there is none.
+        folder: Whether `--folder` says where it writes its files.
+        numbers: Its whole numbers, as `rows` for `--rows`: each with its default and what it is.
+    """
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, (default, what) in numbers.items():
+        made.add_argument(f"--{name}", type=int, default=default, help=f"{what} (%(default)s)")
+    if folder:
+        made.add_argument("--folder", type=Path, help="where files are written (the temporary folder)")
+    if report:
+        made.add_argument("--json", type=Path, default=RESULTS / report, help="where it is written")
+    return made
+
+
+def write(report: Mapping[str, object], file: Path) -> None:
+    """Writes a report for compare.py."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def median(repeats: int, run: Callable[[], object]) -> float:
+    """The seconds that a run takes; one more, before those that count, warms up."""
+    times = []
+    for _ in range(repeats + 1):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times[1:])

@@ -1,0 +1,47 @@
+"""How a program over Kafka's own classes is asked, and how a golden file has what it says."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from builds import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+OPENED = ("--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.util=ALL-UNNAMED")
+"""Java's random numbers have their seeds there."""
+PATIENCE_S, PATIENCE_A_QUESTION_S = 60, 0.1
+"""Kafka 2.8 moves partitions to and fro for ever in one random group of very many."""
+
+
+def ask(
+    command: Sequence[str], questions: Sequence[dict[str, Any]]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The provenance, and the answer to each question."""
+    asked = "".join(f"{json.dumps(question)}\n" for question in questions)
+    patience_s = PATIENCE_S + len(questions) * PATIENCE_A_QUESTION_S
+    java, *rest = command
+    provenance, *answers = map(json.loads, run([java, *OPENED, *rest], asked, patience_s).splitlines())
+    return provenance, answers
+
+
+def golden_file(
+    command: Sequence[str],
+    provenance: dict[str, Any],
+    rows: Iterable[dict[str, Any]],
+    longest: int = 1_000_000,
+) -> str:
+    """A line of provenance, then a row a line, where it has no more letters than the longest."""
+    lines = (json.dumps(row, separators=(",", ":")) for row in rows)
+    begin = json.dumps({**provenance, "program": command[-1]})
+    return "".join(f"{line}\n" for line in [begin, *(line for line in lines if len(line) <= longest)])
+
+
+def golden_answers(command: Sequence[str], questions: Sequence[dict[str, Any]]) -> str:
+    """The golden file of what a program says to questions: the numbers that Java drew, and not the seed of them."""
+    provenance, answers = ask(command, questions)
+    kept = [{name: given for name, given in each.items() if name != "thread_seed"} for each in questions]
+    pairs = zip(kept, answers, strict=True)
+    return golden_file(command, provenance, ({**question, **answer} for question, answer in pairs))
