@@ -4,8 +4,8 @@ use std::error::Error as StdError;
 
 use partwright_core::Error;
 use partwright_core::placement::Draws;
-use partwright_core::placement::admin_utils::{Start, rack_alternated, rack_aware, rack_unaware};
-use partwright_core::placement::striped::{Broker, striped};
+use partwright_core::placement::kraft::{Broker, striped};
+use partwright_core::placement::zookeeper::{Start, rack_alternated, rack_aware, rack_unaware};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde::Deserialize;

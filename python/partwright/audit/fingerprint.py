@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from partwright.audit.columns import checked_n, columns
 from partwright.audit.fingerprint_answer import Answers, Fingerprint
+from partwright.audit.fingerprint_search import find_writers
 from partwright.audit.key_sums import Observed, merged
 from partwright.audit.key_transforms import TRANSFORMS
-from partwright.audit.writers import find_writers
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import partition_for_key
 

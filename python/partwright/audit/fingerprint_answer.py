@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from partwright._doors import notebook
+from partwright.audit.fingerprint_search import Writer, follows, rules
 from partwright.audit.maximum_likelihood import Pattern, shares
 from partwright.audit.writer_change import Change, Parting, parting
-from partwright.audit.writers import Writer, follows, rules
 from partwright.errors import PartwrightError
 from partwright.files.scalars import FALSE, TRUE, number
 from partwright.keys.clients import clients

@@ -1,6 +1,6 @@
 //! Kafka's placers: brokers in, the replicas of each partition out.
 
-use partwright_core::placement::{Draws, admin_utils as zookeeper, striped as kraft};
+use partwright_core::placement::{Draws, kraft, zookeeper};
 use partwright_core::{Error, columnar};
 use pyo3::prelude::*;
 

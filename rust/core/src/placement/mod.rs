@@ -2,16 +2,16 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `admin_utils` | Kafka's placement in the days of `ZooKeeper` |
-//! | `striped` | `KRaft`'s |
+//! | `zookeeper` | Kafka's placement in the days of `ZooKeeper`, its `AdminUtils` |
+//! | `kraft` | `KRaft`'s, its `StripedReplicaPlacer` |
 //! | `draws` | the random numbers of the latter, of a seed or as they were written down |
 //!
 //! Replicas come as one list of brokers' ids: so many of each partition, its preferred leader first. What Kafka draws is an
 //! argument.
 
-pub mod admin_utils;
 mod draws;
-pub mod striped;
+pub mod kraft;
+pub mod zookeeper;
 
 pub use draws::Draws;
 
