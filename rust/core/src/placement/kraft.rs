@@ -29,7 +29,7 @@ pub struct Broker<'a> {
 /// this by their names.
 ///
 /// ```
-/// use partwright_core::placement::{Draws, striped::{Broker, striped}};
+/// use partwright_core::placement::{Draws, kraft::{Broker, striped}};
 /// let brokers: Vec<_> = (0..4).map(|id| Broker { id, rack: None, fenced: false }).collect();
 /// let placed = striped(&brokers, 5, 3, &mut Draws::seeded(7))?;
 /// assert_eq!(placed, [2, 3, 0, 3, 0, 1, 0, 1, 2, 1, 2, 3, 1, 2, 3]);

@@ -25,7 +25,7 @@ pub struct Start {
 /// Of brokers without racks (`assignReplicasToBrokersRackUnaware`), ascending.
 ///
 /// ```
-/// use partwright_core::placement::admin_utils::{Start, rack_unaware};
+/// use partwright_core::placement::zookeeper::{Start, rack_unaware};
 /// let placed = rack_unaware(&[0, 1, 2, 3, 4], 6, 3, Start::default())?;
 /// assert_eq!(placed[..6], [0, 1, 2, 1, 2, 3]);
 /// assert_eq!(placed[15..], [0, 2, 3]);
@@ -81,7 +81,7 @@ pub fn rack_aware(
 /// The brokers' ids, one of each rack in turn: racks by name, brokers by id (`getRackAlternatedBrokerList`).
 ///
 /// ```
-/// use partwright_core::placement::admin_utils::rack_alternated;
+/// use partwright_core::placement::zookeeper::rack_alternated;
 /// let brokers = [(0, "a"), (1, "c"), (2, "c"), (3, "b"), (4, "b"), (5, "a")];
 /// assert_eq!(rack_alternated(&brokers), [0, 3, 1, 5, 4, 2]);
 /// ```
