@@ -54,6 +54,12 @@ def _listening(serve: Callable[[socket.socket], None]) -> Iterator[int]:
             accepting.join()
 
 
+def address(host: bytes, port: int) -> bytes:
+    """How Kafka's answers have a broker's address: as many bytes for each name that is as long."""
+    assert len(host) == len(_HOST)
+    return host + port.to_bytes(4, "big")
+
+
 @contextmanager
 def mute() -> Iterator[int]:
     """Takes each connection, reads what is said, and says nothing; the port."""
@@ -101,29 +107,33 @@ def tls(pem: Path, *, asks: bool = False) -> Iterator[int]:
 
 
 @contextmanager
-def relay(port: int, *, instead: dict[bytes, bytes]) -> Iterator[int]:
-    """Hands on what is said to and by a Kafka, and says some of its words otherwise; the port.
+def relay(
+    port: int, *, elsewhere: tuple[bytes, int] | None = None, slowed: Callable[[int], None] = lambda _: None
+) -> Iterator[int]:
+    """Hands on what is said to and by a Kafka that advertises 127.0.0.1, and says that it is elsewhere; the port.
 
     Args:
         port: The Kafka's.
-        instead: What is said in place of which bytes; as many bytes, for lengths are part of what Kafka says.
+        elsewhere: The name that is said instead, as long as 127.0.0.1, and the port; this relay's own by default.
+        slowed: Called with how many bytes Kafka says, each time before they are handed on.
     """
-    assert all(len(old) == len(new) for old, new in instead.items())
 
-    def hand_on(one: socket.socket, other: socket.socket, words: dict[bytes, bytes]) -> None:
+    def asked(client: socket.socket, kafka: socket.socket) -> None:
         with suppress(OSError):
-            while said := one.recv(_CHUNK):
-                for old, new in words.items():
-                    said = said.replace(old, new)
-                other.sendall(said)
-            other.shutdown(socket.SHUT_WR)
+            while said := client.recv(_CHUNK):
+                kafka.sendall(said)
+            kafka.shutdown(socket.SHUT_WR)
 
     def serve(connection: socket.socket) -> None:
         with ExitStack() as ending:
             kafka = ending.enter_context(socket.create_connection((_HOST, port)))
-            asking = threading.Thread(target=hand_on, args=(connection, kafka, {}), daemon=True)
-            asking.start()
-            hand_on(kafka, connection, instead)
+            threading.Thread(target=asked, args=(connection, kafka), daemon=True).start()
+            while said := kafka.recv(_CHUNK):
+                slowed(len(said))
+                connection.sendall(said.replace(address(_HOST.encode(), port), address(*places[0])))
 
+    # Where it is, it knows only once it listens.
+    places = [elsewhere] if elsewhere else []
     with _listening(serve) as at:
+        places.append((_HOST.encode(), at))
         yield at

@@ -133,7 +133,7 @@ def read_time(text: str, option: str) -> int:
     """
     try:
         (found,) = milliseconds(pa.array([text.strip()])).to_pylist()
-    except PartwrightError:
+    except (PartwrightError, UnicodeError):
         found = None
     if found is None or found < 0:
         raise PartwrightError(

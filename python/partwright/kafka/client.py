@@ -37,6 +37,8 @@ _Answer = TypeVar("_Answer")
 TIMEOUT_S = 5.0
 """Seconds for reaching a Kafka, and again for each of its answers, where nobody says another time."""
 _POLL_S = 0.01
+# A question that is not answered for as long may have nobody to answer it.
+_QUIET_S = 2.0
 # librdkafka's own lines are for stderr; what they say is in the errors.
 SILENT = logging.getLogger("partwright.librdkafka")
 SILENT.addHandler(logging.NullHandler())
@@ -117,6 +119,8 @@ class Admin:
         while not asked.done():
             self.client.poll(_POLL_S)
             self.troubles.check()
+            if time.monotonic() > until - self.timeout + _QUIET_S:
+                self.troubles.look()
             if time.monotonic() > until and not asked.done():
                 raise self.troubles.late()
         found = asked.exception()

@@ -25,12 +25,14 @@ from partwright.kafka.topics import check_topic_name, described, no_topic, offse
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka.admin._topic import TopicDescription
 
     from partwright._check import Json
     from partwright.kafka.bounds import Bounds
+    from partwright.kafka.client import Admin
     from partwright.kafka.topics import KafkaConfigLike
 
 __all__ = ["TopicChunk", "TopicRecords"]
@@ -137,6 +139,7 @@ class TopicRecords:
             found = described(admin, [topic])[topic]
             if found is None:
                 raise no_topic(admin, topic)
+            self._id = str(found.topic_id)
             self.partitions = len(found.partitions)
             every = range(self.partitions)
             first, end = (
@@ -187,21 +190,25 @@ class TopicRecords:
     def look_again(self) -> None:
         """Asks how much was added to the topic since the reading began; no answer is no error now."""
         with suppress(BrokerError), admin_client(self._config, TIMEOUT_S) as admin:
-            ends = offsets_of(admin, self._topic, range(self.partitions), "latest")
+            # It may have more partitions by now.
+            ends = offsets_of(admin, self._topic, range(len(self._same(admin).partitions)), "latest")
             self.came = sum(ends.values()) - self._whole_end
 
-    def batches(self) -> Iterator[TopicChunk]:
+    def batches(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[TopicChunk]:
         """The records, in batches.
 
+        Args:
+            stopped: Whether no more of them are wanted; asked several times a second, also where none come.
+
         Raises:
-            BrokerError: The broker is gone, sends nothing more, or gives no right to read.
+            BrokerError: The broker is gone, sends nothing more, or gives no right to read; the topic is deleted.
         """
         open_ = {partition for partition in self._end if self._at[partition] < self._end[partition]}
         if not open_:
             return
         with self._consumer(open_) as (consumer, troubles):
             heard = asked = time.monotonic()
-            while open_:
+            while open_ and not stopped():
                 messages = cast("list[_Message]", consumer.consume(_POLLED, _POLL_S))
                 before = sum(self._at.values())
                 errors = [each.error() for each in messages]
@@ -263,7 +270,7 @@ class TopicRecords:
         elif code in _OUT_OF_RANGE:
             self._begin_anew(consumer, partition)
         elif code in _GONE:
-            raise BrokerError(f"the topic {self._topic!r} was deleted while it was read")
+            raise self._gone()
         # The group's name is asked for, and nothing is done with it.
         elif code != _GROUP_DENIED:
             raise refusal(
@@ -273,6 +280,7 @@ class TopicRecords:
     def _begin_anew(self, consumer: Consumer, partition: int) -> None:
         """The oldest records were deleted, as their time had come: what is left is read."""
         with admin_client(self._config, TIMEOUT_S) as admin:
+            self._same(admin)
             first = offsets_of(admin, self._topic, [partition], "earliest")[partition]
         at = min(max(first, self._at[partition]), self._end[partition])
         self.deleted += at - self._at[partition]
@@ -283,11 +291,20 @@ class TopicRecords:
             consumer.incremental_unassign([place])
             consumer.incremental_assign([place])
 
+    def _same(self, admin: Admin) -> TopicDescription:
+        """The topic as it is now, if it is still the one whose reading began."""
+        found = described(admin, [self._topic])[self._topic]
+        if found is None or str(found.topic_id) != self._id:
+            raise self._gone()
+        return found
+
+    def _gone(self) -> BrokerError:
+        return BrokerError(f"the topic {self._topic!r} was deleted while it was read: start again")
+
     def _refuse_standstill(self, partition: int, seconds: float) -> None:
         """A broker or a topic that is gone is not waited for, and any other not for ever."""
         with admin_client(self._config, TIMEOUT_S) as admin:
-            if described(admin, [self._topic])[self._topic] is None:
-                raise BrokerError(f"the topic {self._topic!r} was deleted while it was read")
+            self._same(admin)
         if seconds < self._stall:
             return
         raise BrokerError(

@@ -85,12 +85,8 @@ class Troubles:
         Raises:
             BrokerError: A broker refuses who we are, or a step of the way to each server fails, or to a broker.
         """
-        if (self._denied is not None or self._is_cut) and not self._looked:
-            # Once: a server that is there, and whose listener is what it is taken for, may only be busy.
-            self._looked = True
-            self._raise_first_failure()
-            if self._denied is None:
-                self._raise_unreachable_broker()
+        if self._denied is not None or self._is_cut:
+            self.look()
         if self._denied is not None:
             raise BrokerError(self._who())
         for (host, port, number), since in list(self._missed.items()):
@@ -98,13 +94,26 @@ class Troubles:
                 del self._missed[host, port, number]
                 self._raise_unreachable([(host, port, number)])
 
+    def look(self) -> None:
+        """Goes the way to the servers and to the brokers, the first time that it is called.
+
+        Raises:
+            BrokerError: No server can be reached, or one of the brokers cannot.
+        """
+        if self._looked:
+            # What is there, and takes what it is asked in this way, may only be busy.
+            return
+        self._looked = True
+        self._raise_first_failure()
+        if self._denied is None:
+            # Nothing is told of a broker that swallows what is sent to it: it does not even refuse.
+            self._raise_unreachable_broker()
+
     def late(self) -> BrokerError:
         """Why nothing came in time: a step of the way, a broker elsewhere, or a token that nobody gave."""
         try:
             self.check(0)
-            self._raise_first_failure()
-            # Nothing is told of a broker that swallows what is sent to it: it does not even refuse.
-            self._raise_unreachable_broker()
+            self.look()
         except BrokerError as error:
             return error
         if self._config.mechanism in _BY_TOKEN:

@@ -79,11 +79,9 @@ class TopicReading:
             came.append(number)
 
         with reading(self._name) as read, handled(noted):
-            for batch in self._records.batches():
+            for batch in self._records.batches(lambda: bool(came)):
                 yield batch
                 read(rows(), self._records.done)
-                if came:
-                    break
         self._interrupted = bool(came)
         if came:
             click.echo("interrupted: the answer is of what was read so far", err=True)
