@@ -95,7 +95,7 @@ def test_the_demo_is_proven() -> None:
         (["run", "-n", "x"], "'x' is not a valid integer"),
         (["run", "--client", "jav"], 'there is no client "jav"'),
         (["run", "--to", "nowhere"], "--to takes kafka://host:port or parquet:DIR"),
-        (["run", "--to", "kafka://host:"], "'kafka://host:' is no Kafka: write kafka://host:port"),
+        (["run", "--to", "kafka://host:"], "'kafka://host:' does not name a Kafka: write kafka://host:port"),
         (["run", "--to", "kafka://h:1/a", "--topic", "b"], "--to names topic 'a' and --topic 'b'"),
         (["run", "--conf", "spark"], "--conf takes NAME=VALUE, not 'spark'"),
         (["run", "--to", "kafka://127.0.0.1:9"], "no Kafka answers at 127.0.0.1:9"),

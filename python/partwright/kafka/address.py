@@ -47,4 +47,6 @@ def parse_kafka(address: str) -> tuple[str | None, str | None]:
 
 
 def _no_address(address: str) -> PartwrightError:
-    return PartwrightError(f"{address!r} is no Kafka: write kafka://host:port, kafka://127.0.0.1:9092 say")
+    return PartwrightError(
+        f"{address!r} does not name a Kafka: write kafka://host:port, for example kafka://127.0.0.1:9092"
+    )

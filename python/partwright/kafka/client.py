@@ -177,7 +177,7 @@ def refused_settings(config: KafkaConfig) -> Iterator[None]:
         yield
     except confluent_kafka().KafkaException as error:
         said = config.redacted(str(error.args[0].str()))
-        raise PartwrightError(f"the client configuration is refused ({said}): check it") from error
+        raise PartwrightError(f"the client configuration is refused ({said}): check it") from None
 
 
 def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> BrokerError:

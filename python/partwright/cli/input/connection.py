@@ -54,12 +54,8 @@ class Connection:
         """
         # Imported here alone, for it brings half of the package along.
         from partwright.kafka.connection import KafkaConfig
-        from partwright.kafka.connection.secret import Secret
 
         found = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
-        typed = [each.value for layer in found.layers if layer.where == "-X" for each in layer.given]
-        if any(isinstance(value, Secret) for value in typed):
-            click.echo("a secret given by -X is in the process list: use --command-config FILE", err=True)
         for note in found.notes:
             click.echo(note, err=True)
         return found

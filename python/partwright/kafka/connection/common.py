@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from partwright._check import shown
 from partwright.errors import PartwrightError
 
-__all__ = ["COMMON", "checked", "of_java", "of_librdkafka"]
+__all__ = ["COMMON", "RECONNECT", "checked", "of_java", "of_librdkafka"]
 
 _INT = 2**31 - 1
 _LONG = 2**63 - 1
@@ -60,13 +60,8 @@ _TABLE = (
         for name, least, most in [
             ("api.version.request.timeout.ms", 1, 300_000),
             ("broker.address.ttl", 0, 86_400_000),
-            ("log_level", 0, 7),
             ("max.in.flight.requests.per.connection", 1, 1_000_000),
-            ("message.copy.max.bytes", 0, 1_000_000_000),
-            ("message.max.bytes", 1000, 1_000_000_000),
-            ("receive.message.max.bytes", 1000, _INT),
             ("socket.max.fails", 0, 1_000_000),
-            ("socket.timeout.ms", 10, 300_000),
             ("topic.metadata.propagation.max.ms", 0, 3_600_000),
             ("topic.metadata.refresh.fast.interval.ms", 1, 60_000),
             ("topic.metadata.refresh.interval.ms", -1, 3_600_000),
@@ -76,12 +71,9 @@ _TABLE = (
         _Setting(None, name, words=words)
         for name, words in [
             ("broker.address.family", ("any", "v4", "v6")),
-            ("log.connection.close", _FLAG),
-            ("log.thread.name", _FLAG),
             ("socket.keepalive.enable", _FLAG),
             ("socket.nagle.disable", _FLAG),
             ("topic.metadata.refresh.sparse", _FLAG),
-            ("debug", ()),
             ("ssl.ca.certificate.stores", ()),
             ("ssl.curves.list", ()),
             ("ssl.engine.id", ()),
@@ -94,15 +86,18 @@ _TABLE = (
     _Setting("check.crcs", "check.crcs", words=_FLAG),
     _Setting("client.rack", "client.rack"),
     _Setting(None, "fetch.error.backoff.ms", 0, 300_000, 0, 300_000),
-    _Setting("fetch.max.bytes", "fetch.max.bytes", 0, _INT, 0, 2_147_483_135),
+    # Not less than message.max.bytes, as librdkafka wants it.
+    _Setting("fetch.max.bytes", "fetch.max.bytes", 0, _INT, 1_000_000, 2_147_483_135),
     _Setting("fetch.max.wait.ms", "fetch.wait.max.ms", 0, _INT, 0, 300_000),
-    _Setting("fetch.min.bytes", "fetch.min.bytes", 0, _INT),
+    _Setting("fetch.min.bytes", "fetch.min.bytes", 0, _INT, 1, 100_000_000),
     _Setting(None, "fetch.queue.backoff.ms", 0, 300_000, 0, 300_000),
     _Setting("isolation.level", "isolation.level", words=("read_uncommitted", "read_committed")),
     _Setting("max.partition.fetch.bytes", "fetch.message.max.bytes", 0, _INT, 1, 1_000_000_000),
     _Setting(None, "queued.max.messages.kbytes", 1, 2_097_151, 1, 2_097_151),
     _Setting(None, "queued.min.messages", 1, 10_000_000, 1, 10_000_000),
 )
+RECONNECT = {"reconnect.backoff.ms": 100, "reconnect.backoff.max.ms": 10_000}
+"""The first and the longest wait before a broker is tried again, in milliseconds, with librdkafka's defaults."""
 COMMON = {each.java or each.librdkafka or "": each for each in _TABLE}
 """By the name that a setting is kept under, what is known of it."""
 
@@ -158,7 +153,7 @@ def of_java(name: str, value: str) -> tuple[str, str] | None:
     """Name and value for Java's clients; None where they have no such setting.
 
     Examples:
-        >>> of_java("socket.timeout.ms", "10"), of_java("client.id", "a")
+        >>> of_java("socket.max.fails", "1"), of_java("client.id", "a")
         (None, ('client.id', 'a'))
     """
     java = COMMON[name].java

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from partwright._check import meant, shown
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import common, names, sasl, slots, tls
-from partwright.kafka.connection.layers import of_file, of_mapping
+from partwright.kafka.connection.layers import of_command_line, of_file, of_mapping
 from partwright.kafka.connection.said import notes_of, secrets_of
 from partwright.kafka.connection.secret import HIDDEN, Secret, without
 from partwright.kafka.connection.servers import bootstrap_servers
@@ -82,12 +82,12 @@ class KafkaConfig:
             servers: What wins over `bootstrap.servers`.
 
         Raises:
-            PartwrightError: A file cannot be read, a name is not known, a value is none, or two contradict each other.
+            PartwrightError: A file cannot be read, a name or a value is refused, or two contradict each other.
             MissingExtraError: A store or a key needs `cryptography`, which is not installed.
         """
         found = _layers_of(given)
         if settings:
-            found = (*found, of_mapping(settings, "-X"))
+            found = (*found, of_command_line(settings))
         if servers is not None:
             found = (*found, of_mapping({_SERVERS: servers}, "servers"))
         if isinstance(given, KafkaConfig) and found == given.layers:
@@ -125,7 +125,7 @@ class KafkaConfig:
         """The same configuration at other servers.
 
         Raises:
-            PartwrightError: One of them is no host:port.
+            PartwrightError: One of them is not host:port.
 
         Examples:
             >>> KafkaConfig.read({"bootstrap.servers": "a:9092"}).at("b:9092").servers
@@ -181,7 +181,7 @@ class KafkaConfig:
     def java(self) -> dict[str, str]:
         """The settings under Java's names, secrets in clear: for Spark behind `kafka.`, and for Kafka's own tools.
 
-        Stores are as they were given to Java; certificates and keys of librdkafka's settings are PEM texts.
+        Stores and files of certificates and keys are PEM texts here, so that executors need no files.
 
         Raises:
             PartwrightError: librdkafka's settings ask for what Java's clients do not have.
@@ -221,13 +221,12 @@ class KafkaConfig:
 
     def _tuning(self, *, reading: bool) -> dict[str, object]:
         chosen = (each for each in self._common if (each[0] in names.READING) == reading)
-        translated = [common.of_librdkafka(name, value) for name, value in chosen]
-        found: dict[str, object] = {}
-        for each in filter(None, translated):
-            # Java's request.timeout.ms stands for librdkafka's socket.timeout.ms only where that is not given itself.
-            found[each[0]] = each[1]
-        if not reading and (own := dict(self._common).get("socket.timeout.ms")):
-            found["socket.timeout.ms"] = own
+        translated = (common.of_librdkafka(name, value) for name, value in chosen)
+        found: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
+        if not found.keys().isdisjoint(common.RECONNECT):
+            # Java then always waits for the first time; librdkafka refuses one that is longer than the longest.
+            waits = {name: int(str(found.get(name, usual))) for name, usual in common.RECONNECT.items()}
+            found["reconnect.backoff.max.ms"] = str(max(waits.values()))
         return found
 
     def __repr__(self) -> str:
@@ -258,6 +257,8 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
         path = os.fspath(given)
         if isinstance(path, str) and path:
             return (of_file(path),)
+        if not path:
+            raise PartwrightError("the path of the configuration file is empty: name a file")
     raise PartwrightError(
         f"a configuration is a dict of settings or the path of a file, not a {type(given).__name__}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,16 +32,14 @@ class Identity:
         certificate_pem: The chain, the client's own certificate first.
         key: The key's text.
         password: What opens the key; None where it is not encrypted.
-        pkcs8: The key as Java reads it, or None where the user's own store is as good.
-        as_given: The key store as it was given to Java; empty where it was not.
+        pkcs8: The key as Java reads it.
         notes: What is to be said of it.
     """
 
     certificate_pem: str = field(repr=False)
     key: Secret
     password: Secret | None
-    pkcs8: Secret | None = field(compare=False)
-    as_given: tuple[tuple[str, str | Secret], ...] = field(default=(), compare=False, repr=False)
+    pkcs8: Secret
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     def librdkafka(self) -> dict[str, object]:
@@ -49,11 +48,7 @@ class Identity:
         return {**found, **({_KEY_PASSWORD: self.password.clear()} if self.password else {})}
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names: the user's own store, or the texts."""
-        if self.pkcs8 is None:
-            return {
-                name: value.clear() if isinstance(value, Secret) else value for name, value in self.as_given
-            }
+        """The settings by Java's names."""
         return {_TYPE: "PEM", _CHAIN: self.certificate_pem, _KEY: self.pkcs8.clear()}
 
 
@@ -73,8 +68,8 @@ def of(slots: Slots) -> Identity | None:
                 field=_STORE,
             )
     elif pair is None:
-        for name in (_PASSWORD, _TYPE, _KEY_PASSWORD):
-            if name in slots and name != _TYPE:
+        for name in (_PASSWORD, _KEY_PASSWORD):
+            if name in slots:
                 raise PartwrightError(
                     f"{spoken_of(slots[name])} has no {_STORE}, which it is for", field=name
                 )
@@ -82,14 +77,11 @@ def of(slots: Slots) -> Identity | None:
     else:
         store = pair
     where = spoken_of(next(slots[name] for name in (_STORE, _KEY, _KEY_FILE) if name in slots))
-    stores.check_key(store.key, password, where)
-    as_given = _as_given(slots)
     return Identity(
         store.certificate_pem,
         Secret(store.key.text),
         Secret(password) if store.key.encrypted and password is not None else None,
-        None if as_given else Secret(stores.pkcs8(store.key, password, where)),
-        as_given,
+        Secret(stores.pkcs8(store.key, password, where)),
         _notes(slots, store.key),
     )
 
@@ -133,26 +125,11 @@ def _text(slots: Slots, inline: str, file: str) -> tuple[str, str] | None:
     return text, spoken_of(given) + (f" {given.text()!r}" if file in slots else "")
 
 
-def _as_given(slots: Slots) -> tuple[tuple[str, str | Secret], ...]:
-    """The key store as Java takes it: with its type, and with a password where it is not PEM."""
-    if _STORE not in slots:
-        return ()
-    is_pem = _TYPE in slots and slots[_TYPE].text().upper() == "PEM"
-    if not is_pem and _PASSWORD not in slots:
-        return ()
-    names = (_TYPE, _STORE, _PASSWORD, _KEY_PASSWORD)
-    return tuple(
-        (name, value)
-        for name in names
-        if name in slots and isinstance(value := slots[name].value, (str, Secret))
-    )
-
-
 def _notes(slots: Slots, key: pem.Key) -> tuple[str, ...]:
     for name in (_KEY_FILE, _STORE):
         if name in slots and not key.encrypted:
             path = slots[name].text()
             is_pem = name == _KEY_FILE or (_TYPE in slots and slots[_TYPE].text().upper() == "PEM")
             if is_pem and readable_by_others(path):
-                return (f"others may read the private key in {path}: chmod 600 {path}",)
+                return (f"others may read the private key in {path}: chmod 600 {shlex.quote(path)}",)
     return ()

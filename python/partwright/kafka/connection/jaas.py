@@ -8,6 +8,7 @@ x.PlainLoginModule required username="alice";
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,19 +17,19 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Login", "parse", "written"]
+__all__ = ["Login", "named", "parse", "written"]
 
 _FLAGS = {"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"}
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ENDS = "\r\n"
 _OCTAL = "01234567"
 _QUOTES = "\"'"
-_DIGITS = "0123456789"
-_IN_NUMBERS = f"{_DIGITS}.-"
-_NUMBER = "0"
+_IN_NUMBERS = "0123456789.-"
+# What is surely a class: anything else in its place may be a secret.
+_CLASS = re.compile(r"(?:[A-Za-z_][\w$]*\.)+[A-Z][\w$]*Module", re.ASCII)
 _LINE_ENDS = {"\n": "\\n", "\r": "\\r"}
 
-# What a token stands for, and the character of one that is no word; a quoted word has its quote.
+# What a token stands for, and the character of one that is not a word; a quoted word has its quote.
 _Token: TypeAlias = tuple[str | None, str]
 
 
@@ -57,6 +58,16 @@ def parse(text: str) -> Login:
     return found[0]
 
 
+def named(module: str) -> str:
+    """What sentences call a login module: its class, where the text is one.
+
+    Examples:
+        >>> named("com.example.MyLoginModule"), named("hunter2")
+        ("'com.example.MyLoginModule'", 'a text that does not name a class')
+    """
+    return repr(module) if _CLASS.fullmatch(module) else "a text that does not name a class"
+
+
 def written(module: str, options: Mapping[str, str]) -> str:
     """The text that Kafka parses into this module and these options."""
     pairs = "".join(f' {name}="{_quoted(value)}"' for name, value in options.items())
@@ -75,7 +86,7 @@ def _entry(tokens: list[_Token], at: int) -> tuple[Login, int]:
         raise PartwrightError("it does not begin with the name of a login module")
     flag = tokens[at + 1][0] if at + 1 < len(tokens) else None
     if flag is None or flag.upper() not in _FLAGS:
-        raise PartwrightError(f"the word required is missing behind the login module {module.split('.')[-1]}")
+        raise PartwrightError("the word required is missing behind the login module")
     options: dict[str, str] = {}
     at += 2
     while at < len(tokens) and tokens[at][1] != ";":
@@ -93,16 +104,12 @@ def _entry(tokens: list[_Token], at: int) -> tuple[Login, int]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The tokens as Kafka sets the tokenizer up: `/` begins a comment, and what begins with a digit is a number."""
+    """The tokens as Kafka sets the tokenizer up: `/` begins a comment, and numbers are not words."""
     at = 0
     while at < len(text):
         char = text[at]
         if char <= " ":
             at += 1
-        elif char in _IN_NUMBERS:
-            # A number has no text, so that it is no value to Kafka either.
-            at = _behind_number(text, at)
-            yield None, _NUMBER
         elif _begins_word(char):
             begun = at
             while at < len(text) and (_begins_word(text[at]) or text[at] in _IN_NUMBERS):
@@ -121,18 +128,6 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _begins_word(char: str) -> bool:
     # The tokenizer's own letters, beyond 255 all, and those that Kafka adds.
     return (char.isascii() and char.isalpha()) or char in "_$" or char >= "\xa0"
-
-
-def _behind_number(text: str, at: int) -> int:
-    if text[at] == "-":
-        at += 1
-        if text[at : at + 1] not in {*_DIGITS, "."}:
-            return at
-    has_point = False
-    while at < len(text) and (text[at] in _DIGITS or (text[at] == "." and not has_point)):
-        has_point = has_point or text[at] == "."
-        at += 1
-    return at
 
 
 def _quote(text: str, at: int) -> tuple[str, int]:

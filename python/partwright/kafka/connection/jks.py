@@ -58,7 +58,7 @@ def read(data: bytes, password: str | None) -> Entries:
         password: The store's, which the digest over all is checked with; None checks nothing, as in Java.
 
     Raises:
-        PartwrightError: It is no whole store, or the password is wrong. The sentence is an end of one.
+        PartwrightError: It is cut off or changed, or the password is wrong. The caller's sentence begins before this.
     """
     if password is not None and not _is_whole(data, password):
         raise PartwrightError("its password is wrong, or it was changed")

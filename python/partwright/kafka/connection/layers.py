@@ -7,7 +7,7 @@ import re
 import shlex
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,14 +19,27 @@ from partwright.kafka.connection.secret import HIDDEN, Secret, clear
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Given", "Layer", "Value", "file_bytes", "of_file", "of_mapping", "readable_by_others"]
+__all__ = [
+    "Given",
+    "Layer",
+    "Value",
+    "file_bytes",
+    "of_command_line",
+    "of_file",
+    "of_mapping",
+    "readable_by_others",
+]
 
 # A callback is one of confluent-kafka's: `oauth_cb`.
 Value: TypeAlias = "str | Secret | Callable[[str], object]"
 
 _LARGEST = 4 * 2**20
+# Of what Java's String.trim takes away, the blanks: a password may end with one of another kind.
+_TRIMMED = " \t\r\n\f\v"
+_HALVES = re.compile("[\ud800-\udfff]")
 _MAY_BE_SHOWN = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*")
 _OF_JAAS = {"clientId", "clientSecret", "password", "scope", "username"}
+_PRIVATE = "PRIVATE KEY"
 _WITH_USER = re.compile(r"//[^/\s]*@")
 _PROVIDED = re.compile(r"\$\{(env|file|dir|directory|secretManager|secrets|vault)[^}]*\}")
 
@@ -79,7 +92,7 @@ def of_file(path: str | os.PathLike[str]) -> Layer:
         place = f"{where}, line {each.line}"
         _check_name(each.key, each.value, place, of_line=True)
         # Kafka takes the blanks at both ends of any value away, kcat too.
-        given = Given(each.key, _wrapped(each.key, each.value.strip(), place), place)
+        given = Given(each.key, _wrapped(each.key, each.value.strip(_TRIMMED), place), place)
         if each.key in found and found[each.key].value != given.value:
             notes.append(
                 f"{where} sets {each.key} in line {lines[each.key]} and in line {each.line}: the last one counts, "
@@ -106,7 +119,7 @@ def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
     """The settings of a dict; numbers and flags become text, None is not given.
 
     Raises:
-        PartwrightError: A name is no setting's, or a value is no text, number or flag.
+        PartwrightError: A name is not known, or a value is not text, a number or a flag.
     """
     if not isinstance(settings, Mapping):
         raise PartwrightError(f"{where} is a dict of settings, not {type(settings).__name__}")
@@ -121,12 +134,25 @@ def of_mapping(settings: Mapping[str, object], where: str) -> Layer:
     return Layer(where, tuple(found))
 
 
+def of_command_line(settings: Mapping[str, object]) -> Layer:
+    """The settings of -X; see `of_mapping`."""
+    layer = of_mapping(settings, "-X")
+    if any(isinstance(each.value, Secret) for each in layer.given):
+        return replace(
+            layer, notes=("a secret given by -X is in the process list: use --command-config FILE",)
+        )
+    return layer
+
+
 def file_bytes(path: str, what: str) -> bytes:
     """A small file's bytes.
 
     Raises:
         PartwrightError: There is none, or it cannot be read; the sentence has its path.
     """
+    if "-----BEGIN " in path:
+        # Its text may be a key's.
+        raise PartwrightError(f"{what} is the path of a file, and PEM text stands there: put it into a file")
     try:
         with Path(path).open("rb") as file:
             data = file.read(_LARGEST + 1)
@@ -164,21 +190,33 @@ def _as_text(name: str, value: object, where: str) -> str | Callable[[str], obje
 def _wrapped(name: str, value: str, place: str) -> str | Secret:
     if "\0" in value:
         raise PartwrightError(f"{place}: {name} has a NUL, which ends a text in librdkafka", field=name)
+    if _HALVES.search(value):
+        raise PartwrightError(f"{place}: {name} is not text in UTF-8: write it in UTF-8", field=name)
     if name == "config.providers" or name.startswith("config.providers.") or _PROVIDED.search(value):
         raise PartwrightError(
             f"{place}: {name} is for Kafka's config.providers, which run in Java alone: write the value itself, or "
             "give it by -X",
             field=name,
         )
-    # An address may have a user and a password before its host.
-    if names.ALIASES.get(name, name) in names.SECRETS or _sounds_secret(name) or _WITH_USER.search(value):
+    # An address may have a user and a password before its host, and any PEM text a key.
+    may_hide = _WITH_USER.search(value) or _PRIVATE in value
+    if names.ALIASES.get(name, name) in names.SECRETS or _sounds_secret(name) or may_hide:
         return Secret(value)
-    return value.strip()
+    return value.strip(_TRIMMED)
 
 
 def _sounds_secret(name: str) -> bool:
     """Whether a setting that is not used may hold a secret: those of a schema registry, say."""
-    words: Iterable[str] = ("password", "passphrase", "secret", "token", "user.info", "jaas", ".pem")
+    words: Iterable[str] = (
+        "password",
+        "passphrase",
+        "secret",
+        "token",
+        "credential",
+        "user.info",
+        "jaas",
+        ".pem",
+    )
     known = name in names.REACHING or names.ALIASES.get(name) in names.REACHING
     return not known and any(word in name for word in words)
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
+from partwright._check import first_line
 from partwright.errors import MissingExtraError, PartwrightError
 
 if TYPE_CHECKING:
@@ -58,23 +59,29 @@ def signer(options: Mapping[str, str], servers: str | None) -> Signer:
 
     Raises:
         MissingExtraError: AWS's library is not installed.
-        PartwrightError: The region is not known, or an option is not understood.
+        PartwrightError: The region is not known, an option is not understood, or AWS's credentials are missing.
     """
     for name in options.keys() - _UNDERSTOOD:
         raise PartwrightError(
             f"the option {name} of IAMLoginModule is for Java alone: leave it out", field=name
         )
     _library()
-    return Signer(
+    found = Signer(
         region_of(servers), options.get(_PROFILE), options.get(_ROLE), options.get(_SESSION, _SESSION_NAME)
     )
+    try:
+        # Once here: librdkafka only says after ten seconds that there is no token, and not why.
+        found("")
+    except Exception as error:  # noqa: BLE001 - AWS's libraries raise many, and none has a secret in its first line
+        raise PartwrightError(f"AWS's signer makes no token for AWS_MSK_IAM: {first_line(error)}") from None
+    return found
 
 
 def region_of(servers: str | None) -> str:
     """The region that the servers' names have, else AWS_REGION or AWS_DEFAULT_REGION.
 
     Raises:
-        PartwrightError: There is none.
+        PartwrightError: Neither has one.
 
     Examples:
         >>> region_of("b-1.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9098")

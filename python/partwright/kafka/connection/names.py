@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from partwright._check import meant
 
 __all__ = [
@@ -123,6 +125,7 @@ _OLD = frozenset(["auto.include.jmx.reporter"])
 """Names of Kafka 3 that Kafka 4 has no more, and that files still have."""
 _OF_OTHERS = ("basic.auth.", "bearer.auth.", "config.providers.", "confluent.", "schema.registry.")
 """What settings begin with that stand in the same files: the files of Confluent Cloud have its schema registry's."""
+_NAME = re.compile(r"[\w.-]+", re.ASCII)
 _NEAR = 0.8
 
 ALIASES = {
@@ -138,6 +141,7 @@ ALIASES = {
     "socket.send.buffer.bytes": "send.buffer.bytes",
     "socket.receive.buffer.bytes": "receive.buffer.bytes",
     "fetch.wait.max.ms": "fetch.max.wait.ms",
+    "socket.timeout.ms": "request.timeout.ms",
 }
 """By a name, the other one of the same setting, under which it is kept."""
 
@@ -210,7 +214,8 @@ def is_known(name: str) -> bool:
     """
     topic = name.removeprefix("topic.")
     all_of_them = JAVA | LIBRDKAFKA | _PYTHON | _OLD
-    return name in all_of_them or topic in LIBRDKAFKA or name.startswith(_OF_OTHERS)
+    of_others = name.startswith(_OF_OTHERS) and _NAME.fullmatch(name) is not None
+    return name in all_of_them or topic in LIBRDKAFKA or of_others
 
 
 def nearest(name: str) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Key", "certificates", "is_pem", "of_der", "private_key"]
 
-_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
+_BEGIN = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----")
 _KEY = "PRIVATE KEY"
 _WIDTH = 64
 
@@ -46,11 +46,11 @@ def certificates(text: str, where: str) -> str:
         where: What the sentence begins with.
 
     Raises:
-        PartwrightError: There are none, or one that is none.
+        PartwrightError: There are none, or one of them cannot be read.
     """
     found = "".join(
         _block("CERTIFICATE", _base64_of(body, where))
-        for label, body in _BLOCK.findall(text)
+        for label, body in _blocks(text)
         if label in {"CERTIFICATE", "X509 CERTIFICATE"}
     )
     if not found:
@@ -71,7 +71,7 @@ def private_key(text: str, where: str) -> Key:
     Raises:
         PartwrightError: There is none, or several.
     """
-    keys = [(label, body) for label, body in _BLOCK.findall(text) if label.endswith(_KEY)]
+    keys = [(label, body) for label, body in _blocks(text) if label.endswith(_KEY)]
     if len(keys) != 1:
         raise PartwrightError(
             f"{where} has {len(keys) or 'no'} private key{'s' * (len(keys) > 1)} in PEM: one is needed"
@@ -86,6 +86,15 @@ def private_key(text: str, where: str) -> Key:
         )
     encrypted = label == f"ENCRYPTED {_KEY}"
     return Key(_block(label, _base64_of(body, where)), encrypted, pkcs8=encrypted or label == _KEY)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Label and body of each block that ends before the next one begins."""
+    _, *rest = _BEGIN.split(text)
+    for label, following in zip(rest[::2], rest[1::2], strict=True):
+        body, end, _ = following.partition(f"-----END {label}-----")
+        if end:
+            yield label, body
 
 
 def _base64_of(body: str, where: str) -> str:

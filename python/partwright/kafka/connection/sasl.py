@@ -82,7 +82,7 @@ def of(slots: Slots) -> tuple[Sasl, set[str]]:
     """What the settings say, and which of them it takes.
 
     Raises:
-        PartwrightError: The mechanism is not named or is none, or lacks what it needs.
+        PartwrightError: The mechanism is not named or not known, or lacks what it needs.
     """
     mechanism = _mechanism(slots)
     _check_handlers(slots, mechanism)

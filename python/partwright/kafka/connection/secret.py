@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote, quote_plus
 
@@ -67,6 +68,8 @@ def without(text: str, secrets: Iterable[str]) -> str:
     Examples:
         >>> without('password="a\\"b", a%22b', ['a"b'])
         'password="[hidden]", [hidden]'
+        >>> without("hidden e", ["e", "hidden"])
+        '[hidden] [hidden]'
     """
     forms: set[str] = set()
     for secret in secrets:
@@ -74,6 +77,6 @@ def without(text: str, secrets: Iterable[str]) -> str:
         for part in [secret, *(line for line in secret.splitlines() if len(line) >= _LEAST_LINE)]:
             quoted = json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]
             forms |= {part, *quoted, quote(part), quote(part, safe=""), quote_plus(part)}
-    for form in sorted(forms - {""}, key=lambda each: (-len(each), each)):
-        text = text.replace(form, HIDDEN)
-    return text
+    longest_first = sorted(forms - {""}, key=lambda each: (-len(each), each))
+    # All at once: a short secret may be a part of what stands in another one's place.
+    return re.sub("|".join(map(re.escape, longest_first)), HIDDEN, text) if longest_first else text

@@ -35,7 +35,7 @@ def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
         name: What the sentence calls it.
 
     Raises:
-        PartwrightError: One of them is no host:port. Java refuses it too: neither library has a port by default.
+        PartwrightError: One of them is not host:port. Java refuses it too: neither library has a port by default.
 
     Examples:
         >>> bootstrap_servers("SASL_SSL://a:9092, [::1]:9093")
@@ -54,7 +54,7 @@ def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
         match = _SERVER.fullmatch(server)
         if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
             no_port = _SERVER.fullmatch(f"{server}:9092") is not None
-            reason = f"has no port: write '{server}:9092'" if no_port else "is not host:port"
+            reason = f"has no port: write {shown(f'{server}:9092')}" if no_port else "is not host:port"
             raise PartwrightError(f"{name} {shown(server)} {reason}", field=name, value=server, reason=reason)
         found.append(f"{match['host']}:{int(match['port'])}")
     if not found:

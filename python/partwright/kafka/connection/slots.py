@@ -78,7 +78,7 @@ def merged(layers: Sequence[Layer]) -> Slots:
     """The settings of all layers, of which the last is the uppermost.
 
     Raises:
-        PartwrightError: A layer says two things about one setting, or its `sasl.jaas.config` is none.
+        PartwrightError: A layer gives one setting two values, or `sasl.jaas.config` cannot be read or does not fit.
     """
     found: dict[str, Given] = {}
     for layer in layers:
@@ -91,6 +91,14 @@ def merged(layers: Sequence[Layer]) -> Slots:
         }
         gone |= {MODULE} if _fits_not(found.get(MODULE), upper.get("sasl.mechanism")) else set()
         found = {name: given for name, given in found.items() if name not in gone} | upper
+    module, mechanism = found.get(MODULE), found.get("sasl.mechanism")
+    if module is not None and mechanism is not None and _fits_not(module, mechanism):
+        raise PartwrightError(
+            f"{spoken_of(mechanism)} is {shown(mechanism.text())}, and the {module.text().split('.')[-1]} of "
+            f"{spoken_of(module)} is for {' and '.join(MODULES[module.text()])}: they have to fit",
+            field=mechanism.name,
+            value=mechanism.text(),
+        )
     return found
 
 
@@ -110,14 +118,6 @@ def _of_layer(layer: Layer) -> dict[str, Given]:
                     f"{spoken_of(each)} and {other.name} are one setting with two values: leave one out",
                     field=each.name,
                 )
-    module, mechanism = found.get(MODULE), found.get("sasl.mechanism")
-    if module is not None and mechanism is not None and _fits_not(module, mechanism):
-        raise PartwrightError(
-            f"{spoken_of(mechanism)} is {shown(mechanism.text())}, and the {module.text().split('.')[-1]} of "
-            f"sasl.jaas.config is for {' and '.join(MODULES[module.text()])}: they have to fit",
-            field=mechanism.name,
-            value=mechanism.text(),
-        )
     return found
 
 
@@ -142,12 +142,8 @@ def _expanded(given: Given) -> dict[str, Given]:
     module = next((each for each in MODULES if f".{login.module}".endswith(f".{each}")), None)
     if module is None:
         known = ", ".join(each.split(".")[-1] for each in list(MODULES)[:5])
-        # Beyond a class's letters it may be anything, a secret too.
-        told = (
-            shown(login.module) if login.module.replace(".", "").isidentifier() else "a text that is no class"
-        )
         raise PartwrightError(
-            f"{spoken_of(given)} has the login module {told}, which runs in Java alone: there are {known}",
+            f"{spoken_of(given)} has as its login module {jaas.named(login.module)}, and partwright knows {known}",
             field=given.name,
         )
     found = {MODULE: replace(given, value=module)}
@@ -155,6 +151,10 @@ def _expanded(given: Given) -> dict[str, Given]:
         name = _SETTINGS.get(option, f"{JAAS}{option}")
         # What is a setting's own is as secret as that; of the others nothing is known.
         hidden = name in names.SECRETS or name.startswith(JAAS)
-        as_option = replace(given, name=f"{given.name} ({option})", value=Secret(value) if hidden else value)
+        # What quotes have torn apart may be a part of a secret.
+        told = (
+            option if option.isascii() and option.replace("_", "").replace(".", "").isalnum() else "an option"
+        )
+        as_option = replace(given, name=f"{given.name} ({told})", value=Secret(value) if hidden else value)
         found[name] = as_option
     return found

@@ -13,7 +13,7 @@ from partwright.kafka.connection.layers import file_bytes
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
-__all__ = ["Store", "check_key", "key_store", "pkcs8", "trust_store"]
+__all__ = ["Store", "key_store", "pkcs8", "trust_store"]
 
 _TYPES = ("JKS", "PEM", "PKCS12")
 _JCEKS = bytes.fromhex("cececece")
@@ -38,7 +38,7 @@ def trust_store(path: str, name: str, kind: str | None, password: str | None) ->
         password: `ssl.truststore.password`.
 
     Raises:
-        PartwrightError: It cannot be read, or is no trust store.
+        PartwrightError: It cannot be read, or is not a trust store.
         MissingExtraError: It is PKCS12, and `cryptography` is not installed.
     """
     where = f"{name} {path!r}"
@@ -52,13 +52,12 @@ def trust_store(path: str, name: str, kind: str | None, password: str | None) ->
         trusted, has_key = entries.trusted, bool(entries.keys)
     else:
         store = _pkcs12(data, where, password, "ssl.truststore.password")
-        trusted = tuple(_der(each.certificate) for each in store.additional_certs)
-        # Its chain's certificates stand next to a key, and Java trusts none of these: they cannot be told apart.
+        # Next to a key, its chain and what is trusted cannot be told apart.
         has_key = store.key is not None
-        trusted = () if has_key else trusted
+        trusted = () if has_key else tuple(_der(each.certificate) for each in store.additional_certs)
     if not trusted:
-        what = "a private key and no trusted certificate: it is a key store" if has_key else "no certificate"
-        raise PartwrightError(f"{where} has {what}: name the store with the broker's CA", path=path)
+        what = "a private key: it is a key store" if has_key else "no certificate"
+        raise PartwrightError(f"{where} has {what}; name a store with the broker's CA alone", path=path)
     return pem.certificates(pem.of_der(trusted), where)
 
 
@@ -97,17 +96,6 @@ def key_store(
         der = _key_der(store)
     key = pem.Key(pem.of_der([der], "PRIVATE KEY"), encrypted=False, pkcs8=True)
     return Store(pem.certificates(pem.of_der(chain), where), key)
-
-
-def check_key(key: pem.Key, password: str | None, where: str) -> None:
-    """Refuses an encrypted key that the password does not open.
-
-    Raises:
-        PartwrightError: It does not, or there is none.
-        MissingExtraError: `cryptography` is not installed.
-    """
-    if key.encrypted:
-        _opened(key, password, where)
 
 
 def pkcs8(key: pem.Key, password: str | None, where: str) -> str:

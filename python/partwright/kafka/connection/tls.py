@@ -116,7 +116,7 @@ def of(slots: Slots) -> Tls:
     """What the settings say.
 
     Raises:
-        PartwrightError: A store cannot be read, or a value is none.
+        PartwrightError: A store cannot be read, or a value is refused.
     """
     if _FACTORY in slots:
         raise PartwrightError(

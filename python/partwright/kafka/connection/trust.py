@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,21 +25,13 @@ _HASHED = re.compile(r"[0-9a-f]{8}\.[0-9]+")
 
 @dataclass(frozen=True)
 class Trust:
-    """The certificates of CAs.
-
-    Attributes:
-        ca_pem: Their text; None for the system's, which librdkafka finds by itself.
-        as_given: The trust store as it was given to Java; empty where it was not.
-    """
+    """The certificates of CAs as text; None for the system's, which Java and librdkafka find by themselves."""
 
     ca_pem: str | None
-    as_given: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names: the user's own store, or the certificates' text."""
-        if self.as_given or self.ca_pem is None:
-            return dict(self.as_given)
-        return {_TYPE: "PEM", _TEXT: self.ca_pem}
+        """The settings by Java's names."""
+        return {} if self.ca_pem is None else {_TYPE: "PEM", _TEXT: self.ca_pem}
 
 
 def of(slots: Slots) -> Trust:
@@ -67,17 +59,19 @@ def of(slots: Slots) -> Trust:
                 f"{spoken_of(slots[name])} and {slots[first].name} name other certificates: leave one out",
                 field=name,
             )
-    if first is None:
-        return Trust(None)
-    given = {name: slots[name].text() for name in (_TYPE, _STORE, _PASSWORD) if name in slots}
-    return Trust(found[first], tuple(given.items()) if _STORE in slots else ())
+    return Trust(None if first is None else found[first])
 
 
 def _of_location(path: str, name: str) -> str | None:
     """A file of certificates, or a folder as OpenSSL looks into one: only files that are named by a hash."""
     if path == "probe":
         return None
-    if not Path(path).is_dir():
+    try:
+        files = sorted(each for each in Path(path).iterdir() if _HASHED.fullmatch(each.name))
+    except OSError:
+        # A file, or what cannot be read: its own sentence says so.
+        files = None
+    if files is None:
         data = file_bytes(path, name)
         if not pem.is_pem(data):
             raise PartwrightError(
@@ -85,11 +79,7 @@ def _of_location(path: str, name: str) -> str | None:
                 path=path,
             )
         return pem.certificates(data.decode("utf-8", "replace"), f"{name} {path!r}")
-    texts = [
-        file_bytes(str(each), name).decode("utf-8", "replace")
-        for each in sorted(Path(path).iterdir())
-        if _HASHED.fullmatch(each.name)
-    ]
+    texts = [file_bytes(str(each), name).decode("utf-8", "replace") for each in files]
     if not texts:
         raise PartwrightError(
             f"{name} {path!r} is a folder without certificates that are named by their hash: openssl rehash names them",
