@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 import assignors
 import batching
-import connection
 import coordinator
 import placements
 import strategies
@@ -56,8 +55,6 @@ class Client:
     """By golden file, the program that answers what `strategies.py` asks."""
     batches: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that answers what `batching.py` asks."""
-    connections: Mapping[str, str] = field(default_factory=dict)
-    """By golden file, the program that answers what `connection.py` asks."""
     placements: Sequence[str] = ()
     """The golden files of placements and names; `placements.py` knows which program answers what."""
     scripts: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +64,7 @@ class Client:
         """The golden files that it writes, in the order in which it does."""
         placed = [f"placement/{name}.jsonl" for name in self.placements]
         answered = [f"clients/{self.name}.json"] if self.answers else []
-        asked = [*self.groups, *self.producers, *self.batches, *self.connections]
+        asked = [*self.groups, *self.producers, *self.batches]
         return [*self.writes, *asked, *placed, *self.scripts, *answered]
 
 
@@ -90,7 +87,6 @@ CLIENTS = (
         },
         {"strategies/client.jsonl": "partwright.StrategyAnswers"},
         {"batching/client.jsonl": "partwright.BatchAnswers"},
-        {"connection/client.jsonl": connection.PROGRAM},
         ("striped", "names"),
         {f"groups/{kind}.jsonl": kind for kind in coordinator.KINDS},
     ),
@@ -151,12 +147,7 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
     for name, program in client.writes.items():
         run([*command, program, str(folder / name)])
-    asked = [
-        (assignors, client.groups),
-        (strategies, client.producers),
-        (batching, client.batches),
-        (connection, client.connections),
-    ]
+    asked = [(assignors, client.groups), (strategies, client.producers), (batching, client.batches)]
     for asking, programs in asked:
         for name, program in programs.items():
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -131,8 +130,7 @@ class BrokerProcess:
     """
 
     def __init__(self, settings: BrokerSettings) -> None:
-        files = {name: base64.b64encode(content).decode() for name, content in settings.files.items()}
-        commands = settings.commands
+        properties, commands = settings.properties, settings.commands
         self.settings = settings
         self.pid = 0
         self.serving = False
@@ -148,7 +146,7 @@ class BrokerProcess:
             cwd="/",
             start_new_session=True,
         )
-        self._say(json.dumps({"files": files, "commands": commands}))
+        self._say(json.dumps({"properties": properties, "commands": commands}))
 
     @property
     def log(self) -> Path:

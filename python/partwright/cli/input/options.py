@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
-    from partwright._check import Json
-
 __all__ = [
     "client_option",
     "column_name",
@@ -67,16 +65,13 @@ report_option = click.option(
 )
 
 
-def save_report(
-    report: Path | None, answer: object, source: str | None, read: Json | None = None, **more: object
-) -> None:
+def save_report(report: Path | None, answer: object, source: str | None, **more: object) -> None:
     """Write the page of an answer, if one was asked for, and say at the command's end where it is.
 
     Args:
         report: The page; None for none.
         answer: The answer.
         source: What was read.
-        read: Of a topic, what was read of how much.
         more: See `partwright.report.html_page`.
     """
     if report is None:
@@ -84,7 +79,7 @@ def save_report(
     from partwright.report import Asked, write
 
     ctx = click.get_current_context()
-    path = write(answer, report, asked=Asked(str(ctx.info_name), source, _settings(ctx), read), **more)
+    path = write(answer, report, asked=Asked(str(ctx.info_name), source, _settings(ctx)), **more)
     # What is printed meanwhile may break off, as by `head`; the page is there all the same.
     ctx.call_on_close(lambda: click.echo(f"report: {path}", err=True))
 
@@ -186,21 +181,19 @@ def is_topic(file: str) -> bool:
     if file.startswith("kafka://"):
         return True
     if file.lower().startswith("kafka:"):
-        # What has an @ may have a password.
-        told, path = ("this", None) if "@" in file else (repr(file), file)
-        raise PartwrightError(f"{told} is no address of a topic: write kafka://host:port/topic", path=path)
+        raise PartwrightError(f"{file!r} is no address of a topic: write kafka://host:port/topic", path=file)
     return False
 
 
-def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str | None, str]:
-    """The servers and the topic of kafka://host:port/topic; None for servers that the configuration names.
+def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str, str]:
+    """The servers and the topic of kafka://host:port/topic.
 
     Args:
         address: What `is_topic` takes for one.
         columns: By option the column that was named, as of a file: a topic's records have their own.
 
     Raises:
-        PartwrightError: It names no topic, or an option names a column that no topic has, or no Kafka is named.
+        PartwrightError: It names no topic, or an option names a column that no topic has.
     """
     # Imported here alone, for it brings half of the package along.
     from partwright.kafka.address import parse_kafka
