@@ -38,8 +38,8 @@ ELSEWHERE = {"broker.md", "clients.md"}
 TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r" +ms *$|in [\d.]+ s, [\d,]+ rows/s|^[a-zA-Z ]+: [\d.]+ s$|process \d+|Its log is .*")
-# A slow machine's milliseconds make the last column wider, and the line above it.
-RULE = re.compile("─+$")
+# A slow machine's milliseconds make the last column wider, and the rule below its name; no other table's.
+TIMED_RULE = re.compile(r"(?<= ms)( *\n *)─+ *$", re.MULTILINE)
 MODULES = {"pytest": "-m pytest", "python": ""}
 TOPIC = "127.0.0.1:9092"
 BROKER = "partwright broker start --port 9092"
@@ -64,8 +64,8 @@ def examples(document: str) -> list[tuple[str, str]]:
 
 
 def steady(text: str) -> list[str]:
-    """Without what differs from run to run, and without the blanks and rules that make a table as wide as it is."""
-    return [RULE.sub("─", TIMES.sub("#", line).rstrip()) for line in text.strip().splitlines()]
+    """Without what differs from run to run, and without the blanks with which tables are filled."""
+    return [TIMES.sub("#", line).rstrip() for line in TIMED_RULE.sub(r"\1─", text).strip().splitlines()]
 
 
 @pytest.fixture(scope="session")
