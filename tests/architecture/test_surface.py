@@ -186,7 +186,7 @@ def test_a_clusters_signatures_are_those_that_are_promised() -> None:
         pw.Cluster.of: "(topics)",
         pw.Cluster.from_dict: "(given, *, strict=True)",
         pw.Cluster.from_json: "(given, *, strict=True)",
-        pw.Cluster.from_kafka: "(source, topics=None, *, timeout=5.0)",
+        pw.Cluster.from_kafka: "(source, topics=None, *, timeout=5.0, kafka_config=None)",
         pw.Cluster.to_dict: "(self)",
         pw.Cluster.partitions: "(self, topic)",
         pw.Cluster.available: "(self, topic)",
@@ -312,7 +312,7 @@ def test_the_signatures_of_reports_are_those_that_are_promised() -> None:
         pw_report.write: "(answer, file, *, asked=None, **more)",
         pw_report.notebook: "(answer)",
         pw_report.check: "(file)",
-        pw_report.Asked: "(command, source=None, settings=<factory>)",
+        pw_report.Asked: "(command, source=None, settings=<factory>, read=None)",
     }
     assert {function: plain(function) for function in promised} == promised
 

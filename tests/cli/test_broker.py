@@ -145,6 +145,55 @@ def test_a_second_start_says_that_it_runs_already() -> None:
     )
 
 
+def test_a_secured_broker_says_what_its_clients_need(state: Path) -> None:
+    started = partwright("start", "--security", "sasl_ssl:scram-sha-256", "--json").object
+    assert started["security"] == "SASL_SSL:SCRAM-SHA-256"
+    config = Path(started["command_config"])
+    assert config == Path(started["folder"]) / "client.properties"
+    told = dict(line.split("=", 1) for line in config.read_text(encoding="ascii").splitlines())
+    assert told["bootstrap.servers"] == started["bootstrap_servers"]
+    password = told["sasl.jaas.config"].split('password="')[1].removesuffix('";')
+
+    status, again = partwright("status"), partwright("start")
+    for said in (status, again):
+        assert (said.code, said.data) == (0, f"{started['bootstrap_servers']}\n")
+        assert "Its security is SASL_SSL:SCRAM-SHA-256; " in said.words
+        assert f" --command-config {config}\n" in said.words
+    assert partwright("start", "--security", "SASL_SSL:SCRAM-SHA-256", "--json").object["already"]
+    other = partwright("start", "--security", "PLAINTEXT")
+    assert (other.code, other.data) == (2, "")
+    assert other.words == (
+        f"partwright: a broker runs already at {started['bootstrap_servers']} with SASL_SSL:SCRAM-SHA-256, not "
+        "PLAINTEXT: stop it first with `partwright broker stop`\n"
+    )
+    shown = (
+        json.dumps(started) + status.words + again.words + (state / "broker.json").read_text(encoding="utf-8")
+    )
+    assert len(password) == 24
+    assert password not in shown
+
+    assert partwright("stop").code == 0
+    assert not config.exists()
+
+
+def test_a_plain_broker_needs_no_file_and_is_another_than_a_secured_one() -> None:
+    started = partwright("start", "--json").object
+    assert (started["security"], started["command_config"]) == ("PLAINTEXT", None)
+    assert "security" not in partwright("status").words
+    other = partwright("start", "--security", "ssl")
+    assert (other.code, other.data) == (2, "")
+    assert f"runs already at {started['bootstrap_servers']} with PLAINTEXT, not SSL: " in other.words
+
+
+def test_an_unknown_security_is_a_sentence(state: Path) -> None:
+    refused = partwright("start", "--security", "kerberos")
+    assert (refused.code, refused.data) == (2, "")
+    assert refused.words.startswith(
+        "partwright: the embedded Kafka has no security 'kerberos': say one of PLAIN"
+    )
+    assert not processes_of(state)
+
+
 def test_two_starts_at_once_start_one(state: Path) -> None:
     both = [
         subprocess.Popen(command("start"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -232,7 +232,7 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
             ["x.parquet", "--key", "k", "-n", 12, "--partition", "f"],
             "partitions of type double are no whole numbers",
         ),
-        (["kafka://h", "-n", 12], "'kafka://h' is no Kafka: write kafka://host:port"),
+        (["kafka://h:x", "-n", 12], "'kafka://h:x' does not name a Kafka: write kafka://host:port"),
         (["kafka://127.0.0.1:9"], "'kafka://127.0.0.1:9' names no topic: write kafka://host:port/topic"),
         (["kafka://127.0.0.1:9/a b"], "'a b' cannot be a topic's name"),
         (["kafka://127.0.0.1:9/t"], "no Kafka answers at 127.0.0.1:9 (Connection refused)"),

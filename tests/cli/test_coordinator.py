@@ -49,7 +49,10 @@ def test_a_transactional_id_is_in_another_topic(command: Command) -> None:
     [
         (["group", "-n", "0"], "the number of partitions must be from 1 to 2147483647, not 0"),
         (["group", "-n", "4", "--broker", "127.0.0.1:1"], "leave out -n"),
-        (["group", "--broker", "127.0.0.1"], "'127.0.0.1' is no address of a broker: say host:port"),
+        (
+            ["group", "--broker", "127.0.0.1"],
+            "bootstrap.servers '127.0.0.1' has no port: write '127.0.0.1:9092'",
+        ),
         (["group", "--broker", "127.0.0.1:1"], "127.0.0.1:1"),
         ([], "Missing argument 'GROUP'"),
     ],

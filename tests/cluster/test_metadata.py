@@ -444,7 +444,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no address": (
         lambda: Cluster.from_kafka("localhost"),
-        "'localhost' is no address of a broker: say host:port",
+        "bootstrap.servers 'localhost' has no port: write 'localhost:9092'",
     ),
 }
 
@@ -458,7 +458,7 @@ def test_a_refusal_is_one_sentence(name: str) -> None:
 
 
 def test_a_host_that_is_no_name_has_no_kafka() -> None:
-    with pytest.raises(pw.BrokerError, match=f"no Kafka answers at {'a' * 64}:1 .* is it running"):
+    with pytest.raises(pw.BrokerError, match=f"the name '{'a' * 64}' cannot be resolved"):
         Cluster.from_kafka(f"{'a' * 64}:1")
 
 

@@ -181,10 +181,10 @@ def test_a_port_lost_to_another_is_chosen_again(tmp_path: Path, monkeypatch: pyt
         taken.bind(("127.0.0.1", 0))
         taken.listen()
 
-        def lose_the_first(wanted: int | None) -> tuple[int, int]:
-            port, controller_port = choose(wanted)
+        def lose_the_first(wanted: int | None) -> tuple[int, int, int]:
+            port, *others = choose(wanted)
             chosen.append(port)
-            return (port if len(chosen) > 1 else taken.getsockname()[1]), controller_port
+            return (port if len(chosen) > 1 else taken.getsockname()[1]), *others
 
         monkeypatch.setattr(embedded, "_free_ports", lose_the_first)
         with EmbeddedKafka(parent=tmp_path) as kafka:

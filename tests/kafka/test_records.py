@@ -16,7 +16,7 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 
 import partwright as pw
 from partwright.audit.resize import Resize
-from partwright.errors import BrokerError, MissingExtraError
+from partwright.errors import BrokerError
 from partwright.kafka import records, topics
 from partwright.kafka.records import TopicRecords
 
@@ -112,7 +112,9 @@ def test_what_a_topic_would_move_is_said(broker: EmbeddedKafka) -> None:
         pa.array([len(key) + 9 + 3 for key in keys]),
     )
     answer = json.loads(done.stdout)
+    read = answer.pop("read")
     assert answer == plan.to_dict()
+    assert (read["records"], read["of"], read["whole"]) == (1000, 1000, True)
     assert answer["misplaced"] == 0
     assert all(0 < part["drain_to"] <= part["end"] for part in answer["before"])
 
@@ -220,13 +222,24 @@ def one_record(broker: EmbeddedKafka, topic: str) -> None:
         producer.send(topic, b"v", key=b"a").get(10)
 
 
+def reading_up_to(
+    monkeypatch: pytest.MonkeyPatch, ends: dict[int, int], broker: EmbeddedKafka, topic: str
+) -> TopicRecords:
+    """A reading that takes the topic to end elsewhere."""
+    asked = records.offsets_of
+
+    def told(admin: Any, topic: str, partitions: Any, spec: str | int) -> dict[int, int]:
+        return ends if spec == "latest" else asked(admin, topic, partitions, spec)
+
+    monkeypatch.setattr(records, "offsets_of", told)
+    return TopicRecords(broker.bootstrap_servers, topic, stall=1)
+
+
 def test_a_broker_that_sends_nothing_more_is_said(
     broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one_record(broker, "mute")
-    beyond = {0: 2}
-    monkeypatch.setattr(records.topics, "end_offsets", lambda *_: beyond)
-    read = TopicRecords(broker.bootstrap_servers, "mute", stall=1)
+    read = reading_up_to(monkeypatch, {0: 2}, broker, "mute")
     with pytest.raises(
         BrokerError, match=r"sends nothing more of the topic 'mute' for 1 s, at offset 1 of 2 in partit"
     ):
@@ -243,30 +256,6 @@ def test_every_compression_is_read(broker: EmbeddedKafka, codec: str) -> None:
     producer.flush()
     answer = found(broker, codec)
     assert (answer["rows"], answer["misplaced"]) == (1000, 0)
-
-
-def test_a_codec_that_is_missing_is_said(broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch) -> None:
-    topics.create_topic(broker.bootstrap_servers, "missing", 1)
-    producer = Producer(
-        {"bootstrap.servers": broker.bootstrap_servers, "compression.type": "zstd", "linger.ms": 50}
-    )
-    for _ in range(100):
-        producer.produce("missing", b"v" * 100, key=b"a")
-    producer.flush()
-    monkeypatch.setattr("kafka.codec.zstandard", None, raising=False)
-    monkeypatch.setattr("kafka.codec.zstd", None, raising=False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'kafka-python\[snappy,lz4,zstd\]'"):
-        list(TopicRecords(broker.bootstrap_servers, "missing").batches())
-
-
-def test_partitions_that_come_in_between_are_left_out(
-    broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one_record(broker, "between")
-    monkeypatch.setattr(records.topics, "end_offsets", lambda *_: {0: 1, 1: 1})
-    read = TopicRecords(broker.bootstrap_servers, "between")
-    assert [batch.keys.to_pylist() for batch in read.batches()] == [[b"a"]]
-    assert read.partitions == 1
 
 
 def test_the_file_that_place_makes_agrees_with_the_topic(broker: EmbeddedKafka, tmp_path: Any) -> None:

@@ -9,15 +9,20 @@ import pytest
 
 from partwright.errors import BrokerError
 from partwright.kafka.embedded_properties import BrokerSettings, new_cluster_id
+from partwright.kafka.embedded_security import BrokerSecurity, Security
 
 
-def settings(overrides: dict[str, str] | None = None) -> BrokerSettings:
+def settings(overrides: dict[str, str] | None = None, security: str | None = None) -> BrokerSettings:
     jars = [Path("a.jar"), Path("b.jar")]
-    return BrokerSettings(Path("java"), jars, Path("/f"), 1111, 2222, "id", "256m", overrides or {})
+    secured = BrokerSecurity.new(Security.named(security), Path("/f"))
+    internal = 3333 if secured.security.is_secured else 1111
+    return BrokerSettings(
+        Path("java"), jars, Path("/f"), 1111, internal, 2222, "id", "256m", overrides or {}, secured
+    )
 
 
-def properties(overrides: dict[str, str] | None = None) -> dict[str, str]:
-    return dict(line.split("=", 1) for line in settings(overrides).properties.splitlines())
+def properties(overrides: dict[str, str] | None = None, security: str | None = None) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in settings(overrides, security).properties.splitlines())
 
 
 def test_only_loopback_is_listened_on() -> None:
@@ -25,6 +30,17 @@ def test_only_loopback_is_listened_on() -> None:
     assert read["listeners"] == "PLAINTEXT://127.0.0.1:1111,CONTROLLER://127.0.0.1:2222"
     assert read["advertised.listeners"] == "PLAINTEXT://127.0.0.1:1111"
     assert read["controller.quorum.voters"] == "1@127.0.0.1:2222"
+
+
+def test_a_secured_one_is_reached_in_plain_text_by_itself_alone() -> None:
+    read = properties(security="SASL_SSL")
+    clear, secured = "PLAINTEXT://127.0.0.1:3333", "CLIENTS://127.0.0.1:1111"
+    assert read["listeners"] == f"{clear},{secured},CONTROLLER://127.0.0.1:2222"
+    assert read["advertised.listeners"] == f"{clear},{secured}"
+    assert (
+        read["listener.security.protocol.map"] == "PLAINTEXT:PLAINTEXT,CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT"
+    )
+    assert read["inter.broker.listener.name"] == "PLAINTEXT"
 
 
 def test_an_override_wins() -> None:

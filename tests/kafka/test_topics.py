@@ -8,15 +8,18 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import KafkaError
 from kafka import KafkaProducer
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
+from partwright.kafka.client import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from partwright.kafka import EmbeddedKafka
+    from partwright.kafka.client import Admin
 
 live = [pytest.mark.slow, pytest.mark.broker]
 
@@ -65,7 +68,7 @@ def test_another_server_is_said_in_time(mute: bool, capfd: pytest.CaptureFixture
             threading.Thread(target=answer_nonsense, args=(other,), daemon=True).start()
         bootstrap = f"127.0.0.1:{other.getsockname()[1]}"
         began = time.monotonic()
-        with pytest.raises(BrokerError, match=f"^no Kafka answers at {bootstrap} "):
+        with pytest.raises(BrokerError, match=f"^no Kafka answers at {bootstrap}[ ,]"):
             topics.partition_count(bootstrap, "t", timeout=1)
         assert time.monotonic() - began < 5
     assert capfd.readouterr() == ("", "")
@@ -87,7 +90,9 @@ def answer_nonsense(server: socket.socket) -> None:
     "bootstrap", ["127.0.0.1", "", ":", "127.0.0.1:", "127.0.0.1:kafka", "127.0.0.1:65536"]
 )
 def test_no_address_is_a_sentence(bootstrap: str) -> None:
-    with pytest.raises(PartwrightError, match="is no address of a broker: say host:port"):
+    with pytest.raises(
+        PartwrightError, match=r"bootstrap\.servers .*(is not host:port|has no port|is empty)"
+    ):
         topics.partition_count(bootstrap, "t")
 
 
@@ -170,17 +175,18 @@ class TestWithABroker:
         self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked: list[str] = []
-        listed = topics._listed
+        listed = topics.offsets_of
 
-        def unwilling_at_first(admin: object, topic: str, partitions: int, spec: str) -> dict[int, int]:
+        def unwilling_at_first(admin: Admin, topic: str, partitions: range, spec: str) -> dict[int, int]:
             asked.append(spec)
             if len(asked) < 3:
-                raise topics.kafka_python().errors.NotLeaderForPartitionError
+                not_leader = KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION)
+                raise refusal(admin.config, not_leader, "DESCRIBE", f"the topic {topic!r}")
             return listed(admin, topic, partitions, spec)
 
-        monkeypatch.setattr(topics, "_listed", unwilling_at_first)
+        monkeypatch.setattr(topics, "offsets_of", unwilling_at_first)
         topics.create_topic(broker.bootstrap_servers, "waited", 4)
-        assert asked == ["EARLIEST", "EARLIEST", "EARLIEST", "LATEST"]
+        assert asked == ["earliest", "earliest", "earliest", "latest"]
 
     def test_a_partition_that_never_answers_is_said(
         self, broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch

@@ -57,9 +57,10 @@ def topic(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def to(kafka: EmbeddedKafka) -> KafkaTarget:
+    from partwright.kafka.connection import KafkaConfig
     from partwright.pipeline.settings import KafkaTarget
 
-    return KafkaTarget(kafka.bootstrap_servers)
+    return KafkaTarget(KafkaConfig.read({}, servers=kafka.bootstrap_servers))
 
 
 @pytest.fixture(autouse=True)

@@ -179,7 +179,7 @@ def test_what_a_killed_run_left_is_named_and_removed(
 ) -> None:
     left = f"{topic}.proof-0011223344556677"
     topics.create_topic(kafka.bootstrap_servers, left, 2)
-    with journal_of(str(KafkaTopic(to.bootstrap_servers, topic))) as journal:
+    with journal_of(str(KafkaTopic(to.config, topic))) as journal:
         journal.begin("0011223344556677", RECORDS)
         journal.proof(left)
     report = run()

@@ -13,6 +13,7 @@ import pytest
 
 import partwright as pw
 from partwright.errors import BrokerError, KeyTypeError, PartwrightError
+from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget
 
 if TYPE_CHECKING:
@@ -404,14 +405,14 @@ def test_a_kafka_source_that_is_not_there(go: Go, topic: str, to: KafkaTarget) -
 
 def test_a_broker_that_is_not_there(go: Go, csv: str) -> None:
     with pytest.raises(BrokerError, match=r"no Kafka answers at 127\.0\.0\.1:9"):
-        go(source=csv, key="id", target=KafkaTarget("127.0.0.1:9"))
+        go(source=csv, key="id", target=KafkaTarget(KafkaConfig.read({}, servers="127.0.0.1:9")))
 
 
 def test_two_runs_at_once(go: Go, csv: str, topic: str, to: KafkaTarget) -> None:
     from partwright.pipeline.journal import journal_of
     from partwright.pipeline.targets import KafkaTopic
 
-    held = journal_of(str(KafkaTopic(to.bootstrap_servers, topic)))
+    held = journal_of(str(KafkaTopic(to.config, topic)))
     refused_then = pytest.raises(PartwrightError, match=r"another run is writing to topic .* right now")
     with held, refused_then:
         go(source=csv, key="id", topic=topic, target=to)
@@ -448,7 +449,7 @@ def test_a_broker_that_goes_away_while_it_is_written_to(
                 source=str(tmp_path / "many.csv"),
                 key="id",
                 topic="t",
-                target=KafkaTarget(mortal.bootstrap_servers),
+                target=KafkaTarget(KafkaConfig.read({}, servers=mortal.bootstrap_servers)),
             )
         assert "of the 200,000 records arrived is not known, for the broker does not answer" in str(
             caught.value

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import assignors
 import batching
+import connection
 import coordinator
 import placements
 import strategies
@@ -55,6 +56,8 @@ class Client:
     """By golden file, the program that answers what `strategies.py` asks."""
     batches: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the program that answers what `batching.py` asks."""
+    connections: Mapping[str, str] = field(default_factory=dict)
+    """By golden file, the program that answers what `connection.py` asks."""
     placements: Sequence[str] = ()
     """The golden files of placements and names; `placements.py` knows which program answers what."""
     scripts: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +67,7 @@ class Client:
         """The golden files that it writes, in the order in which it does."""
         placed = [f"placement/{name}.jsonl" for name in self.placements]
         answered = [f"clients/{self.name}.json"] if self.answers else []
-        asked = [*self.groups, *self.producers, *self.batches]
+        asked = [*self.groups, *self.producers, *self.batches, *self.connections]
         return [*self.writes, *asked, *placed, *self.scripts, *answered]
 
 
@@ -87,6 +90,7 @@ CLIENTS = (
         },
         {"strategies/client.jsonl": "partwright.StrategyAnswers"},
         {"batching/client.jsonl": "partwright.BatchAnswers"},
+        {"connection/client.jsonl": connection.PROGRAM},
         ("striped", "names"),
         {f"groups/{kind}.jsonl": kind for kind in coordinator.KINDS},
     ),
@@ -147,7 +151,12 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
     for name, program in client.writes.items():
         run([*command, program, str(folder / name)])
-    asked = [(assignors, client.groups), (strategies, client.producers), (batching, client.batches)]
+    asked = [
+        (assignors, client.groups),
+        (strategies, client.producers),
+        (batching, client.batches),
+        (connection, client.connections),
+    ]
     for asking, programs in asked:
         for name, program in programs.items():
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")

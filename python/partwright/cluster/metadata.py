@@ -182,18 +182,22 @@ class Cluster:
         topics: Iterable[str] | None = None,
         *,
         timeout: float = 5.0,
+        kafka_config: object = None,
     ) -> Cluster:
         """What a live Kafka says of itself, each topic's partitions in ascending order.
 
         `in_metadata_order` puts them into the order in which Java's producer has them.
 
         Args:
-            source: `host:port` (for kafka-python, the extra `kafka`), an admin client of kafka-python 3, or an
-                AdminClient, Producer or Consumer of confluent-kafka.  The metadata of confluent-kafka has no racks:
-                only its AdminClient tells them, by `describe_cluster`, which is asked too.  None of its clients
-                tells which replicas are offline.
+            source: `host:port` (by the extra `kafka`), None for the `bootstrap.servers` of the configuration, an admin
+                client of kafka-python 3, or an AdminClient, Producer or Consumer of confluent-kafka.  The metadata of
+                confluent-kafka has no racks: only its AdminClient tells them, by `describe_cluster`, which is asked
+                too.  It tells no offline replicas: of an address, those on brokers that are gone are taken for
+                offline, and one whose disk failed is not known.
             topics: The names of those that are wanted; all but Kafka's own by default.
             timeout: Seconds for each answer.  An admin client of kafka-python has its own.
+            kafka_config: The client configuration, of an address: a dict of settings by Kafka's or librdkafka's
+                names, or the path of a properties file.
 
         Returns:
             The cluster.  A leader that is no live broker is none, as in Java's client.
@@ -201,13 +205,15 @@ class Cluster:
         Raises:
             PartwrightError: `source` is none of these, or a name cannot be a topic's.
             BrokerError: No Kafka answers, it refuses, or there is no such topic.
-            MissingExtraError: An address is given, and kafka-python is not installed.
+            MissingExtraError: An address is given, and confluent-kafka is not installed.
 
         Examples:
             >>> Cluster.from_kafka("127.0.0.1:9092", ["orders"])
             Cluster(1 broker; orders: 12 partitions)
         """
-        found: Cluster = kafka_metadata().live_cluster(source, topics, timeout=timeout)
+        found: Cluster = kafka_metadata().live_cluster(
+            source, topics, timeout=timeout, kafka_config=kafka_config
+        )
         return found
 
     def partitions(self, topic: str) -> tuple[Partition, ...]:

@@ -1,34 +1,52 @@
-"""The address of a Kafka on the command line: `kafka://host:port[,host:port][/topic]`."""
+"""The address of a Kafka on the command line: `kafka://host[:9092][,host…][/topic]`, or `kafka:///topic`."""
 
 from __future__ import annotations
 
-import re
-
 from partwright.errors import PartwrightError
+from partwright.kafka.connection.servers import is_server
 
 __all__ = ["parse_kafka"]
 
-_BROKER = re.compile(r"(\[[0-9a-fA-F:]+\]|[^\s:/\[\],]+):([0-9]{1,5})")
-_LARGEST_PORT = 65535
+_SCHEME = "kafka://"
+_PORT = 9092
 
 
-def parse_kafka(address: str) -> tuple[str, str | None]:
-    """The bootstrap servers and the topic of `kafka://host:port[,host:port][/topic]`.
+def parse_kafka(address: str) -> tuple[str | None, str | None]:
+    """The bootstrap servers and the topic of `kafka://host[:9092][,host…][/topic]`.
+
+    Returns:
+        The servers, each with its port; None where the address names none, and the client configuration does. The
+        topic; None where it names none.
 
     Raises:
-        PartwrightError: The address is not of this form.
+        PartwrightError: The address is not of this form, or has a user or a password.
 
     Examples:
-        >>> parse_kafka("kafka://127.0.0.1:9092/flights")
+        >>> parse_kafka("kafka://127.0.0.1/flights")
         ('127.0.0.1:9092', 'flights')
-        >>> parse_kafka("kafka://a:9092,b:9092")
-        ('a:9092,b:9092', None)
+        >>> parse_kafka("kafka://a:9092,b:9093")
+        ('a:9092,b:9093', None)
+        >>> parse_kafka("kafka:///flights")
+        (None, 'flights')
     """
-    servers, _, topic = address.removeprefix("kafka://").partition("/")
-    for server in servers.split(","):
-        match = _BROKER.fullmatch(server)
-        if not address.startswith("kafka://") or match is None or not 0 < int(match[2]) <= _LARGEST_PORT:
-            raise PartwrightError(
-                f"{address!r} is no Kafka: write kafka://host:port, kafka://127.0.0.1:9092 say"
-            )
-    return servers, topic or None
+    if "@" in address:
+        # Wherever it stands: a password may have a slash, and no topic has an @.
+        raise PartwrightError(
+            "an address has no user or password, which the process list and logs would show: put sasl.username and "
+            "sasl.password into a file and name it by --command-config"
+        )
+    if not address.startswith(_SCHEME):
+        raise _no_address(address)
+    servers, _, topic = address.removeprefix(_SCHEME).partition("/")
+    if not servers:
+        return None, topic or None
+    found = [each if is_server(each) else f"{each}:{_PORT}" for each in servers.split(",")]
+    if not all(map(is_server, found)):
+        raise _no_address(address)
+    return ",".join(found), topic or None
+
+
+def _no_address(address: str) -> PartwrightError:
+    return PartwrightError(
+        f"{address!r} does not name a Kafka: write kafka://host:port, for example kafka://127.0.0.1:9092"
+    )

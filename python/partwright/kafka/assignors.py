@@ -106,7 +106,7 @@ def _module(name: str) -> ModuleType:
             return import_module(f"kafka.{name}")
     except ImportError as error:
         raise MissingExtraError(
-            f"an assignor for kafka-python needs kafka-python 3 ({error}): pip install 'partwright[kafka]'"
+            f"an assignor for kafka-python needs kafka-python 3 ({error}): pip install 'kafka-python>=3.0.12'"
         ) from error
 
 

@@ -1,34 +1,46 @@
-"""Where a live Kafka keeps a group's offsets, who coordinates it, and what it has committed, over kafka-python."""
+"""Where a live Kafka keeps a group's offsets, who coordinates it, and what it has committed, over confluent-kafka."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.metadata import live_cluster
-from partwright.kafka.topics import admin_client, partition_count
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.topics import described
 from partwright.keys.hashing import coordinator_partition
 
 if TYPE_CHECKING:
+    from confluent_kafka import Node
+
     from partwright._check import Json
+    from partwright.kafka.topics import KafkaConfigLike
 
 __all__ = ["GROUPS", "TRANSACTIONS", "coordinator"]
 
 # org.apache.kafka.common.internals.Topic.
 GROUPS = "__consumer_offsets"
 TRANSACTIONS = "__transaction_state"
+# org.apache.kafka.common.protocol.Errors.
+_NO_SUCH_GROUP = 69
 
-_TIMEOUT_S = 5.0
 
-
-def coordinator(bootstrap: str, name: str, topic: str = GROUPS, *, timeout: float = _TIMEOUT_S) -> Json:
+def coordinator(
+    bootstrap: str | None,
+    name: str,
+    topic: str = GROUPS,
+    *,
+    timeout: float = TIMEOUT_S,
+    kafka_config: KafkaConfigLike = None,
+) -> Json:
     """The partition of an id in an internal topic, the broker that leads it, and what a group has committed.
 
     Args:
-        bootstrap: Where the broker is, `host:port`.
+        bootstrap: Where the broker is, `host:port`; None for the `bootstrap.servers` of the configuration.
         name: The group's id, or a transactional id.
         topic: `__consumer_offsets`, or `__transaction_state` for a transactional id.
         timeout: Seconds, for reaching the broker and again for each of its answers.
+        kafka_config: The client configuration.
 
     Returns:
         `n` (how many partitions the internal topic has), `partition`, `leader` (`id`, `host` and `port` of the broker
@@ -42,28 +54,39 @@ def coordinator(bootstrap: str, name: str, topic: str = GROUPS, *, timeout: floa
         >>> coordinator("127.0.0.1:9092", "billing")["leader"]["id"]
         1
     """
-    if partition_count(bootstrap, topic, timeout=timeout) is None:
-        raise BrokerError(
-            f"Kafka at {bootstrap} has no topic {topic}: it makes it for the first "
-            f"{'group' if topic == GROUPS else 'transactional producer'} that it coordinates"
-        )
-    cluster = live_cluster(bootstrap, [topic], timeout=timeout)
-    partitions = cluster.partitions(topic)
-    partition = coordinator_partition(name, len(partitions))
-    leader = next(each.leader for each in partitions if each.id == partition)
-    broker = None if leader is None else cluster.broker(leader)
-    found = {
-        "n": len(partitions),
-        "partition": partition,
-        "leader": None if broker is None else {"id": broker.id, "host": broker.host, "port": broker.port},
-    }
-    return {**found, "offsets": _committed(bootstrap, name, timeout)} if topic == GROUPS else found
+    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+        internal = described(admin, [topic])[topic]
+        if internal is None:
+            raise BrokerError(
+                f"Kafka {admin.where} has no topic {topic}: it makes it for the first "
+                f"{'group' if topic == GROUPS else 'transactional producer'} that it coordinates"
+            )
+        partition = coordinator_partition(name, len(internal.partitions))
+        of = next(each.leader for each in internal.partitions if each.id == partition)
+        leader = cast("Node | None", of)
+        found = {
+            "n": len(internal.partitions),
+            "partition": partition,
+            "leader": None if leader is None else {"id": leader.id, "host": leader.host, "port": leader.port},
+        }
+        return {**found, "offsets": _committed(admin, name)} if topic == GROUPS else found
 
 
-def _committed(bootstrap: str, group: str, timeout: float) -> list[Json]:
-    with admin_client(bootstrap, timeout) as admin:
-        told = admin.list_group_offsets(group)[group]
+def _committed(admin: Admin, group: str) -> list[Json]:
+    of = f"the group {group!r}"
+    asked = admin.client.list_consumer_group_offsets(
+        [confluent_kafka().ConsumerGroupTopicPartitions(group)], request_timeout=admin.timeout
+    )[group]
+    error = admin.error(asked)
+    if error is not None and error.code() == _NO_SUCH_GROUP:
+        return []
+    told = admin.answer(asked, "DESCRIBE", of)
     return [
-        {"topic": of.topic, "partition": of.partition, "offset": at.offset, "metadata": at.metadata or ""}
-        for of, at in sorted(told.items())
+        {
+            "topic": each.topic,
+            "partition": each.partition,
+            "offset": each.offset,
+            "metadata": each.metadata or "",
+        }
+        for each in sorted(told.topic_partitions or [], key=lambda each: (each.topic, each.partition))
     ]

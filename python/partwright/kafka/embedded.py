@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
-from partwright.kafka import topics
+from partwright.kafka import embedded_access, topics
 from partwright.kafka.embedded_process import BrokerProcess, log_tail
 from partwright.kafka.embedded_properties import BrokerSettings, new_cluster_id
+from partwright.kafka.embedded_security import CLIENT_PROPERTIES, USER, BrokerSecurity, Form, Security, Stores
 from partwright.kafka.jars import jars, locked
-from partwright.kafka.java import java_command
+from partwright.kafka.java import java_command, keytool_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,17 +56,23 @@ class EmbeddedKafka:
         port: Where clients reach it; a free port by default.
         heap: Java's `-Xmx`, such as `512m`.
         overrides: More server properties by Kafka's names, which win over the embedded Kafka's own.
+        security: How clients reach it: `PLAINTEXT` (the default), `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512`,
+            `OAUTHBEARER`, `SSL`, `mTLS`, `SASL_SSL` (PLAIN over TLS), `SASL_SSL:SCRAM-SHA-256` and the like, or `ACL`
+            (PLAIN, and only what `allow` allows may be done).  Passwords and certificates are its own and go with it.
         timeout: Seconds until it must answer.
         parent: The folder in which it makes its own; the temporary folder by default.
         progress: Called with a few words at each step, such as `starting Kafka 4.3.1`.
 
     Raises:
-        PartwrightError: The port is none.
+        PartwrightError: The port or the security does not exist.
 
     Examples:
         >>> with EmbeddedKafka() as kafka:  # doctest: +ELLIPSIS
         ...     print(kafka.bootstrap_servers)
         127.0.0.1:...
+        >>> with EmbeddedKafka(security="SCRAM-SHA-512") as kafka:
+        ...     kafka.client_properties()["sasl.mechanism"]
+        'SCRAM-SHA-512'
     """
 
     def __init__(
@@ -74,6 +81,7 @@ class EmbeddedKafka:
         port: int | None = None,
         heap: str = "512m",
         overrides: Mapping[str, str] | None = None,
+        security: str | None = None,
         timeout: float = 90.0,
         parent: Path | None = None,
         progress: Callable[[str], None] | None = None,
@@ -85,6 +93,7 @@ class EmbeddedKafka:
         self._wanted_port = port
         self._heap = heap
         self._overrides = dict(overrides or {})
+        self._security = Security.named(security)
         self._timeout = timeout
         self._parent = (parent or Path(tempfile.gettempdir())).absolute()
         self._progress = progress
@@ -94,6 +103,21 @@ class EmbeddedKafka:
     def bootstrap_servers(self) -> str:
         """`host:port`, as every Kafka client takes it."""
         return f"{_HOST}:{self.port}"
+
+    @property
+    def internal_bootstrap_servers(self) -> str:
+        """Where it takes all clients in plain text, as a super user: the same, unless it is secured."""
+        return self.process.settings.internal_bootstrap_servers
+
+    @property
+    def security(self) -> str:
+        """How clients reach it, such as `SASL_SSL`."""
+        return self._security.name
+
+    @property
+    def command_config(self) -> Path | None:
+        """The file with what a client is told, by Java's names and passwords included; None for PLAINTEXT."""
+        return self.folder / CLIENT_PROPERTIES if self._security.is_secured else None
 
     @property
     def port(self) -> int:
@@ -126,6 +150,60 @@ class EmbeddedKafka:
             raise BrokerError("the embedded Kafka is not running: use it as `with EmbeddedKafka() as kafka:`")
         return self._process
 
+    def client_properties(
+        self, user: str = USER, *, form: Form = "java", stores: Stores = "PEM"
+    ) -> dict[str, str]:
+        """What a client is told, passwords and `bootstrap.servers` included.
+
+        Args:
+            user: Who logs in: `alice`, or `admin` where there is SASL; without SASL, `alice` stands for everybody.
+            form: `java` for the names of Kafka's own clients, `librdkafka` for those of confluent-kafka or kcat.
+            stores: The format of the stores with keys and certificates: `PEM`, `PKCS12` or `JKS`.
+
+        Returns:
+            The settings by their names.
+
+        Raises:
+            PartwrightError: There is no such user, form or format.
+            BrokerError: The block is not entered, or there are no JKS stores: for lack of keytool, or since
+                librdkafka reads none.
+        """
+        settings = self.process.settings
+        return settings.security.client_properties(settings.bootstrap_servers, user, form, stores)
+
+    def allow(
+        self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
+    ) -> None:
+        """Allow a user something by an ACL, and return when it is so.
+
+        Args:
+            user: The user's name, such as `alice`.
+            operation: Kafka's name of an operation, such as `READ`, `DESCRIBE` or `ALL`.
+            resource_type: `topic`, `group`, `cluster` or `transactional_id`.
+            name: The topic's name, say; `*` for all, and `kafka-cluster` for the cluster.
+            pattern: `literal`, or `prefixed` for all whose names begin with `name`.
+
+        Raises:
+            PartwrightError: There is no such operation, resource type or pattern.
+            BrokerError: The block is not entered, or this Kafka has no ACLs.
+        """
+        right = embedded_access.Right(user, operation, resource_type, name, pattern)
+        embedded_access.add_acl(self.internal_bootstrap_servers, right, deny=False)
+
+    def deny(
+        self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
+    ) -> None:
+        """Deny a user something by an ACL, which wins over whatever is allowed; as `allow`."""
+        right = embedded_access.Right(user, operation, resource_type, name, pattern)
+        embedded_access.add_acl(self.internal_bootstrap_servers, right, deny=True)
+
+    def revoke(
+        self, user: str, operation: str, resource_type: str, name: str, *, pattern: str = "literal"
+    ) -> int:
+        """Take back what `allow` or `deny` said of the same; how many ACLs that were."""
+        right = embedded_access.Right(user, operation, resource_type, name, pattern)
+        return embedded_access.remove_acls(self.internal_bootstrap_servers, right)
+
     def log_tail(self, lines: int = _LOG_LINES) -> list[str]:
         """The last lines of the broker's log, without Java's stack frames."""
         return log_tail(self.process.log, lines)
@@ -143,7 +221,7 @@ class EmbeddedKafka:
         """Start the broker, and return when it answers.
 
         Raises:
-            MissingExtraError: Java 17, kafka-python or psutil is missing.
+            MissingExtraError: Java 17 or a package of the extra `kafka` is missing.
             BrokerError: The broker does not start; the log's last lines are in the message.
             PartwrightError: The jars cannot be had.
         """
@@ -178,7 +256,10 @@ class EmbeddedKafka:
             raise BrokerError(
                 "the embedded Kafka runs on Linux and macOS: elsewhere start a Kafka of your own"
             )
-        for module, package in (("kafka", "kafka-python"), ("psutil", "psutil")):
+        needed = [("confluent_kafka", "confluent-kafka"), ("psutil", "psutil")]
+        if self._security.encrypted:
+            needed.append(("cryptography", "cryptography"))
+        for module, package in needed:
             if find_spec(module) is None:
                 raise MissingExtraError(f"{package} is missing: pip install 'partwright[kafka]'")
         if not self._parent.is_dir():
@@ -198,13 +279,21 @@ class EmbeddedKafka:
         return lambda done, total: progress(f"{words}: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
 
     def _launch(self, java: Path, class_path: list[Path]) -> BrokerProcess:
-        port, controller_port = _free_ports(self._wanted_port)
+        port, internal_port, controller_port = _free_ports(self._wanted_port)
         folder = self._parent / f"{FOLDER_PREFIX}{secrets.token_hex(6)}"
-        process = BrokerProcess(
-            BrokerSettings(
-                java, class_path, folder, port, controller_port, new_cluster_id(), self._heap, self._overrides
-            )
+        settings = BrokerSettings(
+            java=java,
+            class_path=class_path,
+            folder=folder,
+            port=port,
+            internal_port=internal_port if self._security.is_secured else port,
+            controller_port=controller_port,
+            cluster_id=new_cluster_id(),
+            heap=self._heap,
+            overrides=self._overrides,
+            security=BrokerSecurity.new(self._security, folder, keytool_command(java)),
         )
+        process = BrokerProcess(settings)
         try:
             self._wait_until_ready(process)
         except BaseException:
@@ -214,13 +303,23 @@ class EmbeddedKafka:
 
     def _wait_until_ready(self, process: BrokerProcess) -> None:
         settings, deadline = process.settings, time.monotonic() + self._timeout
-        while not (process.serving and _answers(settings)):
+        self._wait_until(process, deadline, lambda: process.serving and _answers(settings))
+        mechanism = self._security.mechanism
+        if self._security.scram and mechanism:
+            internal, passwords = settings.internal_bootstrap_servers, settings.security.passwords
+            embedded_access.add_scram_users(internal, mechanism, passwords)
+            client = settings.security.client_properties(settings.bootstrap_servers, form="librdkafka")
+            self._wait_until(process, deadline, lambda: embedded_access.can_log_in(client, _ANSWER_S))
+
+    def _wait_until(self, process: BrokerProcess, deadline: float, so: Callable[[], bool]) -> None:
+        settings = process.settings
+        while not so():
             process.listen(_LISTEN_S)
             if process.why_ended is not None:
                 raise self._failure(process, f"{process.why_ended} while starting")
             if time.monotonic() > deadline:
                 raise self._failure(
-                    process, f"did not answer at {_HOST}:{settings.port} in {self._timeout:g} s"
+                    process, f"did not answer at {settings.bootstrap_servers} in {self._timeout:g} s"
                 )
 
     def _failure(self, process: BrokerProcess, what: str) -> BrokerError:
@@ -236,14 +335,15 @@ class EmbeddedKafka:
 def _answers(settings: BrokerSettings) -> bool:
     """Whether it is this broker, and not some other on the same port, that answers."""
     try:
-        return topics.cluster_id(f"{_HOST}:{settings.port}", timeout=_ANSWER_S) == settings.cluster_id
+        internal = settings.internal_bootstrap_servers
+        return topics.cluster_id(internal, timeout=_ANSWER_S) == settings.cluster_id
     except BrokerError:
         return False
 
 
-def _free_ports(wanted: int | None) -> tuple[int, int]:
-    """A port for clients and one for the controller; nothing holds them once this has returned."""
-    with socket.socket() as clients, socket.socket() as controller:
+def _free_ports(wanted: int | None) -> tuple[int, int, int]:
+    """A port for clients, one for the broker itself and one for the controller; nothing holds them any more."""
+    with socket.socket() as clients, socket.socket() as internal, socket.socket() as controller:
         # As Java does: a port whose last connection has just been closed can be had.
         clients.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -253,5 +353,6 @@ def _free_ports(wanted: int | None) -> tuple[int, int]:
                 f"port {wanted} on {_HOST} cannot be had ({error.strerror}): name another, or leave it out "
                 "for a free one"
             ) from error
+        internal.bind((_HOST, 0))
         controller.bind((_HOST, 0))
-        return clients.getsockname()[1], controller.getsockname()[1]
+        return clients.getsockname()[1], internal.getsockname()[1], controller.getsockname()[1]

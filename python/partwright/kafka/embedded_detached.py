@@ -21,6 +21,7 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.folders import opened_privately, private_file, private_state, state_folder
 from partwright.kafka.embedded import FOLDER_PREFIX, EmbeddedKafka
 from partwright.kafka.embedded_process import log_tail, psutil_module, runs_for, wait_until_gone
+from partwright.kafka.embedded_security import Security
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -54,6 +55,8 @@ class DetachedBroker:
         supervisor_created: When that one was created.
         folder: Where its records and its log are, until it is stopped.
         started: When it was started, in ISO 8601, UTC.
+        security: How clients reach it, such as `SASL_SSL`.
+        command_config: The file with what a client is told, passwords included; None for PLAINTEXT.
         running: Whether it still runs; otherwise it ended without being stopped, and is to be cleaned up.
     """
 
@@ -65,6 +68,8 @@ class DetachedBroker:
     supervisor_created: float
     folder: str
     started: str
+    security: str = "PLAINTEXT"
+    command_config: str | None = None
     running: bool = True
 
     @property
@@ -97,6 +102,7 @@ def start(
     *,
     heap: str = "512m",
     overrides: Mapping[str, str] | None = None,
+    security: str | None = None,
     timeout: float = 90.0,
     progress: Callable[[str], None] | None = None,
 ) -> Started:
@@ -106,6 +112,7 @@ def start(
         port: Where clients reach it; a free port by default.
         heap: Java's `-Xmx`, such as `512m`.
         overrides: More server properties by Kafka's names.
+        security: How clients reach it, as `EmbeddedKafka` takes it; PLAINTEXT for a new one by default.
         timeout: Seconds until it must answer.
         progress: Called with a few words at each step.
 
@@ -113,13 +120,15 @@ def start(
         The broker, and what else had to be done.
 
     Raises:
-        PartwrightError: One runs already on another port, or the jars cannot be had.
+        PartwrightError: One runs already on another port or with another security, there is no such security, or
+            the jars cannot be had.
         BrokerError: It does not start; the log's last lines are in the message.
 
     Examples:
         >>> start(9092).broker.bootstrap_servers  # doctest: +SKIP
         '127.0.0.1:9092'
     """
+    wanted = Security.named(security).name
     with _alone() as folder:
         found = status()
         if found is not None and found.running:
@@ -128,11 +137,22 @@ def start(
                     f"a broker runs already at {found.bootstrap_servers}, not on port {port}: stop it first "
                     "with `partwright broker stop`"
                 )
+            if security is not None and found.security != wanted:
+                raise PartwrightError(
+                    f"a broker runs already at {found.bootstrap_servers} with {found.security}, not {wanted}: stop "
+                    "it first with `partwright broker stop`"
+                )
             return Started(found, already=True, cleaned=None)
         if found is not None:
             _clean(found)
         kafka = EmbeddedKafka(
-            port=port, heap=heap, overrides=overrides, timeout=timeout, parent=folder, progress=progress
+            port=port,
+            heap=heap,
+            overrides=overrides,
+            security=wanted,
+            timeout=timeout,
+            parent=folder,
+            progress=progress,
         )
         with kafka:
             broker = _describe(kafka)
@@ -221,6 +241,8 @@ def _describe(kafka: EmbeddedKafka) -> DetachedBroker:
         supervisor_created=psutil.Process(supervisor).create_time(),
         folder=str(kafka.folder),
         started=datetime.now(UTC).isoformat(timespec="seconds"),
+        security=kafka.security,
+        command_config=str(kafka.command_config) if kafka.command_config else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import select
@@ -130,7 +131,8 @@ class BrokerProcess:
     """
 
     def __init__(self, settings: BrokerSettings) -> None:
-        properties, commands = settings.properties, settings.commands
+        files = {name: base64.b64encode(content).decode() for name, content in settings.files.items()}
+        commands = settings.commands
         self.settings = settings
         self.pid = 0
         self.serving = False
@@ -146,7 +148,7 @@ class BrokerProcess:
             cwd="/",
             start_new_session=True,
         )
-        self._say(json.dumps({"properties": properties, "commands": commands}))
+        self._say(json.dumps({"files": files, "commands": commands}))
 
     @property
     def log(self) -> Path:

@@ -11,6 +11,7 @@ FOLDER is made here and not by the other process, so that at no moment would nob
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import queue
@@ -67,13 +68,22 @@ class Supervisor:
                 if self._made:
                     shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _serve(self, properties: str, commands: list[list[str]]) -> bool:
-        """Run the commands until told to stop; whether the log of a broker that ended unasked is to stay."""
+    def _serve(self, files: dict[str, str], commands: list[list[str]]) -> bool:
+        """Write the files and run the commands until told to stop.
+
+        Args:
+            files: What is in each file, in base64, by its name in the folder.
+            commands: The commands, the broker last.
+
+        Returns:
+            Whether the log of a broker that ended unasked is to stay.
+        """
         try:
             self._folder.mkdir(mode=0o700)
             self._made = True
             (self._folder / "tmp").mkdir()
-            (self._folder / "server.properties").write_text(properties, encoding="utf-8")
+            for name, content in files.items():
+                (self._folder / name).write_bytes(base64.b64decode(content))
             for command in commands:
                 child = self._start(command)
                 if self._next_event() == "stop":
@@ -88,7 +98,7 @@ class Supervisor:
 
     def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self._folder / "broker.log").open("ab") as log:
-            # The command was put together by partwright.kafka.embedded_properties.
+            # The command was put together by partwright.kafka.embedded_properties; no secret is in it.
             child = subprocess.Popen(  # noqa: S603 - a list, no shell: the broker's command
                 command,
                 stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from partwright.errors import MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MINIMUM", "java_command", "java_major_version", "properties"]
+__all__ = ["MINIMUM", "java_command", "java_major_version", "keytool_command", "properties"]
 
 # Kafka 4 and Spark 4 both need it.
 MINIMUM = 17
@@ -48,6 +48,24 @@ def java_command() -> Path:
     if major < MINIMUM:
         raise MissingExtraError(f"{java} ({origin}) is Java {quoted[1]}, which is too old: {_INSTALL}")
     return java
+
+
+def keytool_command(java: Path) -> Path | None:
+    """The `keytool` of the same Java, which makes and converts key stores; None where it has none.
+
+    Args:
+        java: What `java_command` found.
+
+    Examples:
+        >>> keytool_command(java_command()).stem
+        'keytool'
+    """
+    # What is on PATH is often a link to a folder where only some of Java's programs have one.
+    for folder in (java.parent, java.resolve().parent):
+        found = shutil.which("keytool", path=folder)
+        if found is not None:
+            return Path(found)
+    return None
 
 
 def java_major_version(version: str) -> int | None:

@@ -1,22 +1,28 @@
-"""What a live Kafka says of its brokers, topics and leaders, as a `Cluster`: over kafka-python or confluent-kafka.
+"""What a live Kafka says of its brokers, topics and leaders, as a `Cluster`: of an address, or of an open client.
 
-confluent-kafka is never imported here: its clients are known by what they are made of.
+Clients are known by what they are made of; neither library is imported for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.topics import admin_client, broker_errors, check_topic_name
+from partwright.kafka.client import admin_client
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.topics import check_topic_name, described, no_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from confluent_kafka import Node
     from kafka import KafkaAdminClient
+
+    from partwright.kafka.client import Admin
+    from partwright.kafka.topics import KafkaConfigLike
 
 __all__ = ["live_cluster"]
 
@@ -35,6 +41,7 @@ def live_cluster(
     topics: Iterable[str] | None = None,
     *,
     timeout: float,
+    kafka_config: KafkaConfigLike = None,
 ) -> Cluster:
     """The cluster that `partwright.Cluster.from_kafka` gives; see there.
 
@@ -46,9 +53,13 @@ def live_cluster(
     # Neither a NaN nor what no socket takes.
     if type(timeout) not in {int, float} or not 0 < timeout <= _LONGEST:
         raise PartwrightError(f"the timeout is seconds, more than 0 and up to {_LONGEST}, not {timeout!r}")
-    if isinstance(source, str):
-        with admin_client(source, timeout) as admin:
-            return _of_kafka_python(admin, names, f"at {source}")
+    if source is None or isinstance(source, str):
+        with admin_client(KafkaConfig.read(kafka_config, servers=source), timeout) as admin:
+            return _of_address(admin, names)
+    if kafka_config is not None:
+        raise PartwrightError(
+            f"a {type(source).__name__} has its own configuration: leave out kafka_config, or give host:port"
+        )
     with _open_client():
         return _of_client(source, names, timeout)
 
@@ -59,7 +70,7 @@ def _of_client(source: object, names: Sequence[str] | None, timeout: float) -> C
         with _confluent_errors():
             return _of_confluent(source, names, timeout)
     if "kafka" in libraries and hasattr(source, "describe_topics"):
-        with broker_errors("of this client"):
+        with _kafka_python_errors():
             return _of_kafka_python(source, names, "in the cluster of this client")
     raise PartwrightError(
         f"no cluster can be read of a {type(source).__name__}: give host:port, an admin client of kafka-python 3, "
@@ -76,6 +87,30 @@ def _names(topics: Iterable[str]) -> list[str]:
             raise PartwrightError(f"a topic's name is text, not {name!r}")
         check_topic_name(name)
     return names
+
+
+def _of_address(admin: Admin, names: Sequence[str] | None) -> Cluster:
+    nodes = admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout)).nodes
+    brokers = [Broker(each.id, each.host, each.port, each.rack) for each in nodes]
+    live = {each.id for each in nodes}
+    if names is None:
+        names = sorted(set(admin.metadata().topics) - _INTERNAL)
+        if not names:
+            raise BrokerError(
+                f"Kafka {admin.where} shows this user no topic: make one, or grant DESCRIBE on those that there are"
+            )
+    found: dict[str, list[_Told]] = {}
+    for name, topic in described(admin, names).items():
+        if topic is None:
+            raise no_topic(admin, name)
+        found[name] = []
+        for each in topic.partitions:
+            replicas = [node.id for node in each.replicas]
+            offline = [node for node in replicas if node not in live]
+            leader = cast("Node | None", each.leader)
+            led = -1 if leader is None else leader.id
+            found[name].append((each.id, led, replicas, [node.id for node in each.isr], offline))
+    return _cluster(sorted(brokers, key=lambda broker: broker.id), found, names, admin.where)
 
 
 def _of_kafka_python(admin: KafkaAdminClient, names: Sequence[str] | None, where: str) -> Cluster:
@@ -159,6 +194,17 @@ def _open_client() -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise BrokerError(f"this client cannot be asked ({error}): give one that is open") from error
+
+
+@contextmanager
+def _kafka_python_errors() -> Iterator[None]:
+    """Errors of kafka-python as ours."""
+    try:
+        yield
+    except Exception as error:
+        if not any(each.__name__ == "KafkaError" for each in type(error).__mro__):
+            raise
+        raise BrokerError(f"kafka-python has no metadata ({error}): is the broker running?") from error
 
 
 @contextmanager

@@ -351,11 +351,11 @@ def _kafka_partitioners() -> ModuleType:
             import kafka.partitioner
         if not hasattr(kafka.partitioner, "StickyPartitioner"):
             raise MissingExtraError(
-                "this kafka-python is older than 3: pip install 'partwright[kafka]', or take CallablePartitioner"
+                "this kafka-python is older than 3: pip install 'kafka-python>=3.0.12', or take CallablePartitioner"
             )
     except ImportError as error:
         if isinstance(error, MissingExtraError):
             raise
-        raise MissingExtraError("kafka-python is missing: pip install 'partwright[kafka]'") from error
+        raise MissingExtraError("kafka-python is missing: pip install 'kafka-python>=3.0.12'") from error
     found: ModuleType = kafka.partitioner
     return found

@@ -1,30 +1,81 @@
-"""The records of a topic as Arrow columns, from its beginning to where it ended as the reading began."""
+"""The records of a topic as Arrow columns: all of them, or those within bounds, as they were when the reading began."""
 
 from __future__ import annotations
 
-import logging
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import contextmanager, suppress
+from types import NoneType
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import pyarrow as pa
 
-from partwright.errors import BrokerError, MissingExtraError
-from partwright.kafka import topics
+from partwright.errors import BrokerError
+from partwright.kafka.bounds import WHOLE
+from partwright.kafka.client import (
+    SILENT,
+    TIMEOUT_S,
+    TOPIC_DENIED,
+    admin_client,
+    confluent_kafka,
+    refusal,
+    refused_settings,
+)
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.topics import check_topic_name, described, no_topic, offsets_of
+from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from kafka import KafkaConsumer, TopicPartition
-    from kafka.consumer.fetcher import ConsumerRecord
+    from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka.admin._topic import TopicDescription
+
+    from partwright._check import Json
+    from partwright.kafka.bounds import Bounds
+    from partwright.kafka.client import Admin
+    from partwright.kafka.topics import KafkaConfigLike
 
 __all__ = ["TopicChunk", "TopicRecords"]
 
-_TIMEOUT_S = 5.0
 # A broker that sends nothing for as long is not going to.
 _STALL_S = 60.0
-_POLL_MS = 200
-_POLLED = 20_000
+_POLL_S = 0.2
+# More at once is slower: they fall out of the processor's cache before they are columns.
+_POLLED = 1000
+
+# librdkafka's codes, and Kafka's.
+_END_OF_PARTITION, _OUT_OF_RANGE = -191, {-140, 1}
+_GROUP_DENIED, _GONE = 30, {3, -188, -190}
+
+# What a reader needs, over what the configuration says; and what it may say otherwise.
+_FIXED = {
+    "group.id": "partwright",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    # Records that are deleted while they are read are counted.
+    "auto.offset.reset": "error",
+    "allow.auto.create.topics": False,
+}
+_TUNED: Mapping[str, object] = {
+    # librdkafka's default waits a second where its queue was full once.
+    "fetch.queue.backoff.ms": 10,
+    # As Java's, and unlike librdkafka's: records of transactions that were aborted have a place, too.
+    "isolation.level": "read_uncommitted",
+}
+
+
+class _Message(Protocol):
+    """What confluent-kafka's `Message` has of a record: its own annotations take more for possible than there is."""
+
+    def error(self) -> KafkaError | None: ...
+    def key(self) -> bytes | None: ...
+    def value(self) -> bytes | None: ...
+    def headers(self) -> list[tuple[str, bytes | None]] | None: ...
+    def partition(self) -> int: ...
+    def offset(self) -> int: ...
+    def timestamp(self) -> tuple[int, int]: ...
+    def __len__(self) -> int: ...
 
 
 class TopicChunk(NamedTuple):
@@ -35,30 +86,33 @@ class TopicChunk(NamedTuple):
         partitions: Where they are.
         offsets: Their offsets there.
         timestamps: Their timestamps in milliseconds, null where a record has none.
-        sizes: How many bytes the key, the value and the headers of each have, uncompressed.
+        sizes: How many bytes the key, the value and the headers of each have, uncompressed; None where nobody asked.
     """
 
     keys: pa.Array
     partitions: pa.Array
     offsets: pa.Array
     timestamps: pa.Array
-    sizes: pa.Array
+    sizes: pa.Array | None
 
 
 class TopicRecords:
     """A topic's records, also those of transactions that were aborted: every one has a place.
 
-    Nothing is committed and no group is joined. Records that come while it is read are left out.
+    Nothing is committed and no group is joined. Records that come while it is read are left out, and counted.
 
     Args:
-        bootstrap: Where the broker is, `host:port`.
+        bootstrap: Where the broker is, `host:port`; None for the `bootstrap.servers` of the configuration.
         topic: The topic.
+        bounds: Which part of it; all by default.
+        sizes: Whether the records' sizes are wanted, which takes a third more time.
         stall: Seconds without any answer until reading is given up.
+        kafka_config: The client configuration.
 
     Raises:
-        MissingExtraError: kafka-python is missing.
-        BrokerError: No Kafka answers, or there is no such topic.
-        PartwrightError: The name is none that a topic can have.
+        MissingExtraError: confluent-kafka is missing.
+        BrokerError: No Kafka answers, there is no such topic, or no right to see it.
+        PartwrightError: The name is none that a topic can have, or the topic has not a partition that is asked for.
 
     Examples:
         >>> records = TopicRecords("127.0.0.1:9092", "flights")
@@ -66,123 +120,222 @@ class TopicRecords:
         6
     """
 
-    def __init__(self, bootstrap: str, topic: str, *, stall: float = _STALL_S) -> None:
-        self._bootstrap = bootstrap
+    def __init__(
+        self,
+        bootstrap: str | None,
+        topic: str,
+        *,
+        bounds: Bounds = WHOLE,
+        sizes: bool = False,
+        stall: float = _STALL_S,
+        kafka_config: KafkaConfigLike = None,
+    ) -> None:
+        check_topic_name(topic)
+        self._config = KafkaConfig.read(kafka_config, servers=bootstrap)
         self._topic = topic
         self._stall = stall
-        self._first = topics.beginning_offsets(bootstrap, topic)
-        # Without partitions that came in between: they are of the time after.
-        ends = topics.end_offsets(bootstrap, topic)
-        self._end = {partition: end for partition, end in ends.items() if partition in self._first}
-        self._at = dict(self._first)
-
-    @property
-    def partitions(self) -> int:
-        """How many partitions the topic has."""
-        return len(self._end)
+        self._sizes = sizes
+        with admin_client(self._config, TIMEOUT_S) as admin:
+            found = described(admin, [topic])[topic]
+            if found is None:
+                raise no_topic(admin, topic)
+            self._id = str(found.topic_id)
+            self.partitions = len(found.partitions)
+            every = range(self.partitions)
+            first, end = (
+                offsets_of(admin, topic, every, "earliest"),
+                offsets_of(admin, topic, every, "latest"),
+            )
+            chosen = bounds.chosen(topic, self.partitions)
+            windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
+        self.bounds = bounds
+        self.of = sum(end[partition] - first[partition] for partition in every)
+        self._whole_end = sum(end.values())
+        self.records = self.tombstones = self.deleted = 0
+        self.came: int | None = None
+        self._begin = {partition: windows[partition][0] for partition in chosen}
+        self._end = {partition: windows[partition][1] for partition in chosen}
+        self._at = dict(self._begin)
 
     @property
     def done(self) -> float | None:
         """How much has been read, 0 to 1; None where there is nothing."""
-        whole = sum(self._end.values()) - sum(self._first.values())
+        whole = sum(self._end.values()) - sum(self._begin.values())
         left = sum(max(0, self._end[partition] - at) for partition, at in self._at.items())
         return 1 - left / whole if whole else None
 
-    def batches(self) -> Iterator[TopicChunk]:
-        """All records, in batches.
+    def told(self) -> Json:
+        """What was read of how much, as JSON has it.
+
+        Returns:
+            `records` (how many were read), `of` (how many offsets the whole topic has, from the first to the end as the
+            reading began), `passed` (how many offsets were passed: compaction and the marks of transactions leave
+            some without a record), `tombstones` (how many of the records have no value), `deleted` (how many offsets
+            were deleted before they could be read), `came` (how many offsets were added to the topic meanwhile, none
+            of which was read; None where nobody asked, see `look_again`), `whole` (whether that is all of the topic)
+            and `bounds`.
+        """
+        passed = sum(min(at, self._end[each]) - self._begin[each] for each, at in self._at.items())
+        return {
+            "records": self.records,
+            "of": self.of,
+            "passed": passed,
+            "tombstones": self.tombstones,
+            "deleted": self.deleted,
+            "came": self.came,
+            "whole": passed - self.deleted == self.of,
+            "bounds": self.bounds.to_dict(),
+        }
+
+    def look_again(self) -> None:
+        """Asks how much was added to the topic since the reading began; no answer is no error now."""
+        with suppress(BrokerError), admin_client(self._config, TIMEOUT_S) as admin:
+            # It may have more partitions by now.
+            ends = offsets_of(admin, self._topic, range(len(self._same(admin).partitions)), "latest")
+            self.came = sum(ends.values()) - self._whole_end
+
+    def batches(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[TopicChunk]:
+        """The records, in batches.
+
+        Args:
+            stopped: Whether no more of them are wanted; asked several times a second, also where none come.
 
         Raises:
-            BrokerError: The broker is gone, or sends nothing more.
+            BrokerError: The broker is gone, sends nothing more, or gives no right to read; the topic is deleted.
         """
         open_ = {partition for partition in self._end if self._at[partition] < self._end[partition]}
         if not open_:
             return
-        with self._consumer() as (consumer, partition_of):
-            assigned = {partition: partition_of(self._topic, partition) for partition in sorted(open_)}
-            consumer.assign(list(assigned.values()))
-            for partition, each in assigned.items():
-                consumer.seek(each, self._first[partition])
+        with self._consumer(open_) as (consumer, troubles):
             heard = asked = time.monotonic()
-            while open_:
-                polled = consumer.poll(timeout_ms=_POLL_MS, max_records=_POLLED)
-                records = [
-                    record
-                    for some in polled.values()
-                    for record in some
-                    if record.offset < self._end[record.partition]
-                ]
-                # Compaction and the marks of transactions leave offsets without a record: only the position
-                # tells what was passed.
-                before = dict(self._at)
-                for partition in open_:
-                    self._at[partition] = consumer.position(assigned[partition])
+            while open_ and not stopped():
+                messages = cast("list[_Message]", consumer.consume(_POLLED, _POLL_S))
+                before = sum(self._at.values())
+                errors = [each.error() for each in messages]
+                # By type: confluent-kafka's errors cannot be compared with None.
+                if set(map(type, errors)) <= {NoneType}:
+                    yield from self._chunk(messages)
+                else:
+                    told = list(zip(messages, errors, strict=True))
+                    yield from self._chunk([message for message, error in told if error is None])
+                    for message, error in told:
+                        if error is not None:
+                            self._event(consumer, message.partition(), message.offset(), error)
                 passed = {partition for partition in open_ if self._at[partition] >= self._end[partition]}
                 if passed:
-                    consumer.pause(*(assigned[partition] for partition in passed))
+                    # Not even what was fetched ahead of them comes any more.
+                    consumer.incremental_unassign(
+                        [confluent_kafka().TopicPartition(self._topic, each) for each in passed]
+                    )
                     open_ -= passed
-                if self._at != before:
+                if sum(self._at.values()) != before:
                     heard = asked = time.monotonic()
-                elif time.monotonic() - asked > min(self._stall, _TIMEOUT_S):
+                elif time.monotonic() - asked > min(self._stall, TIMEOUT_S):
                     asked = time.monotonic()
+                    troubles.check(0)
                     self._refuse_standstill(min(open_), asked - heard)
-                if records:
-                    yield _batch(records)
+
+    def _chunk(self, messages: list[_Message]) -> Iterator[TopicChunk]:
+        """The columns of some messages, without those that came after the reading began."""
+        if not messages:
+            return
+        partitions = [message.partition() for message in messages]
+        offsets = [message.offset() for message in messages]
+        last = dict(zip(partitions, offsets, strict=True))
+        ends = self._end
+        for partition, offset in last.items():
+            self._at[partition] = max(self._at[partition], offset + 1)
+        if any(offset >= ends[partition] for partition, offset in last.items()):
+            yield from self._chunk([each for each in messages if each.offset() < ends[each.partition()]])
+            return
+        self.records += len(messages)
+        # An empty value is none that is missing.
+        self.tombstones += sum([not len(message) and message.value() is None for message in messages])
+        yield TopicChunk(
+            pa.array([message.key() for message in messages], pa.binary()),
+            pa.array(partitions, pa.int32()),
+            pa.array(offsets, pa.int64()),
+            # The kind of timestamp is 0 where there is none.
+            pa.array(
+                [at if kind else None for kind, at in [each.timestamp() for each in messages]], pa.int64()
+            ),
+            pa.array([_size(message) for message in messages], pa.int64()) if self._sizes else None,
+        )
+
+    def _event(self, consumer: Consumer, partition: int, offset: int, error: KafkaError) -> None:
+        """What is told in a record's place."""
+        code = error.code()
+        if code == _END_OF_PARTITION:
+            self._at[partition] = max(self._at[partition], offset)
+        elif code in _OUT_OF_RANGE:
+            self._begin_anew(consumer, partition)
+        elif code in _GONE:
+            raise self._gone()
+        # The group's name is asked for, and nothing is done with it.
+        elif code != _GROUP_DENIED:
+            raise refusal(
+                self._config, error, "READ" if code == TOPIC_DENIED else "FETCH", f"the topic {self._topic!r}"
+            )
+
+    def _begin_anew(self, consumer: Consumer, partition: int) -> None:
+        """The oldest records were deleted, as their time had come: what is left is read."""
+        with admin_client(self._config, TIMEOUT_S) as admin:
+            self._same(admin)
+            first = offsets_of(admin, self._topic, [partition], "earliest")[partition]
+        at = min(max(first, self._at[partition]), self._end[partition])
+        self.deleted += at - self._at[partition]
+        self._at[partition] = at
+        if at < self._end[partition]:
+            # A seek is refused where the last fetch was.
+            place = confluent_kafka().TopicPartition(self._topic, partition, at)
+            consumer.incremental_unassign([place])
+            consumer.incremental_assign([place])
+
+    def _same(self, admin: Admin) -> TopicDescription:
+        """The topic as it is now, if it is still the one whose reading began."""
+        found = described(admin, [self._topic])[self._topic]
+        if found is None or str(found.topic_id) != self._id:
+            raise self._gone()
+        return found
+
+    def _gone(self) -> BrokerError:
+        return BrokerError(f"the topic {self._topic!r} was deleted while it was read: start again")
 
     def _refuse_standstill(self, partition: int, seconds: float) -> None:
         """A broker or a topic that is gone is not waited for, and any other not for ever."""
-        if topics.partition_count(self._bootstrap, self._topic) is None:
-            raise BrokerError(f"the topic {self._topic!r} was deleted while it was read")
+        with admin_client(self._config, TIMEOUT_S) as admin:
+            self._same(admin)
         if seconds < self._stall:
             return
         raise BrokerError(
-            f"Kafka at {self._bootstrap} sends nothing more of the topic {self._topic!r} for {self._stall:g} s, at "
-            f"offset {self._at[partition]} of {self._end[partition]} in partition {partition}: see the broker's log"
+            f"Kafka at {self._config.servers} sends nothing more of the topic {self._topic!r} for {self._stall:g} s, "
+            f"at offset {self._at[partition]} of {self._end[partition]} in partition {partition}: see the broker's log"
         )
 
     @contextmanager
-    def _consumer(self) -> Iterator[tuple[KafkaConsumer, type[TopicPartition]]]:
-        """A consumer of kafka-python that is closed whatever happens, its errors as `BrokerError`."""
-        kafka = topics.kafka_python()
-        server = topics.reachable(self._bootstrap, _TIMEOUT_S)
-        # What it says of a broker that goes is said in our sentence.
-        logging.getLogger("kafka").addHandler(logging.NullHandler())
+    def _consumer(self, partitions: set[int]) -> Iterator[tuple[Consumer, Troubles]]:
+        """A consumer of these partitions, each from where it is read on."""
+        kafka = confluent_kafka()
+        troubles = Troubles(self._config, TIMEOUT_S)
+        given = {
+            **_TUNED,
+            **self._config.librdkafka(),
+            **self._config.reading(),
+            **_FIXED,
+            "error_cb": troubles.note,
+        }
+        with refused_settings(self._config):
+            consumer = kafka.Consumer(given, logger=SILENT)
         try:
-            consumer = kafka.KafkaConsumer(
-                bootstrap_servers=server,
-                bootstrap_timeout_ms=int(_TIMEOUT_S * 1000),
-                group_id=None,
-                enable_auto_commit=False,
-                # Records that are deleted while they are read are no error.
-                auto_offset_reset="earliest",
-                fetch_max_wait_ms=_POLL_MS,
+            consumer.assign(
+                [kafka.TopicPartition(self._topic, each, self._at[each]) for each in sorted(partitions)]
             )
-            try:
-                yield consumer, kafka.TopicPartition
-            finally:
-                consumer.close()
-        except kafka.errors.UnsupportedCodecError as error:
-            raise MissingExtraError(
-                f"the topic {self._topic!r} is compressed, and what reads it is missing ({error}): pip install "
-                "'kafka-python[snappy,lz4,zstd]'"
-            ) from error
-        except kafka.errors.KafkaError as error:
-            raise BrokerError(
-                f"Kafka at {self._bootstrap} does not give the topic {self._topic!r} ({error}): see the broker's log"
-            ) from error
+            yield consumer, troubles
+        finally:
+            consumer.close()
 
 
-def _batch(records: list[ConsumerRecord]) -> TopicChunk:
-    return TopicChunk(
-        pa.array([record.key for record in records], pa.binary()),
-        pa.array([record.partition for record in records], pa.int32()),
-        pa.array([record.offset for record in records], pa.int64()),
-        # -1 is Kafka's word for none.
-        pa.array([None if record.timestamp == -1 else record.timestamp for record in records], pa.int64()),
-        pa.array([_size(record) for record in records], pa.int64()),
-    )
-
-
-def _size(record: ConsumerRecord) -> int:
-    sizes = (record.serialized_key_size, record.serialized_value_size, record.serialized_header_size)
-    # What is not there has -1.
-    return sum(max(0, size) for size in sizes)
+def _size(message: _Message) -> int:
+    key, headers = message.key(), message.headers()
+    in_headers = sum(len(name.encode()) + len(value or b"") for name, value in headers) if headers else 0
+    return len(key or b"") + len(message) + in_headers

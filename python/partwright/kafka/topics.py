@@ -1,50 +1,56 @@
-"""What a topic of a live Kafka is, and making and deleting one: over kafka-python, without a JVM.
+"""What a topic of a live Kafka is, and making and deleting one: over confluent-kafka, without a JVM.
 
-Every function connects, asks and closes again.  `bootstrap` is `host:port`, or several with commas between,
-and `timeout` is in seconds, for reaching the broker and again for each of its answers.
+Every function connects, asks and closes again.  `bootstrap` is `host:port`, or several with commas between, or None for
+the `bootstrap.servers` of the configuration; `timeout` is in seconds, for reaching the broker and again for each of its
+answers; `kafka_config` is the client configuration: a dict of settings by Kafka's or by librdkafka's names, or the path
+of a properties file.
 """
 
 from __future__ import annotations
 
 import re
-import socket
 import time
-import warnings
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
 
-from partwright.errors import BrokerError, MissingExtraError, PartwrightError
+from partwright._check import meant
+from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, Admin, admin_client, confluent_kafka, refusal
+from partwright.kafka.connection import KafkaConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import ModuleType
+    import os
+    from collections.abc import Callable, Iterable, Mapping
+    from concurrent.futures import Future
 
-    from kafka import KafkaAdminClient
-    from kafka.net.compat import KafkaNetClient
+    from confluent_kafka.admin._topic import TopicDescription
 
 __all__ = [
+    "KafkaConfigLike",
     "TopicExistsError",
-    "admin_client",
     "beginning_offsets",
-    "broker_errors",
     "check_topic_name",
     "cluster_id",
     "create_topic",
     "delete_topic",
+    "described",
     "end_offsets",
+    "no_topic",
+    "offsets_of",
     "partition_count",
-    "partition_count_of",
 ]
 
-_TIMEOUT_S = 5.0
+KafkaConfigLike: TypeAlias = "KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None"
+
 # Sixty-four partitions need one or two seconds.
 _SETTLE_S = 30.0
 _POLL_S = 0.05
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _MOST_PARTITIONS = 2**31 - 1
-_HIGHEST_PORT = 65535
 _UNKNOWN_TOPIC = 3
 _ALREADY_EXISTS = 36
+# Those of org.apache.kafka.common.errors.RetriableException that a new partition has, and librdkafka's own.
+_NOT_YET = {5, 6, 7, 9, 13, 56, 72, 74, 75, 78, 100, -156, -190, -195}
 
 
 class TopicExistsError(BrokerError):
@@ -75,17 +81,22 @@ def check_topic_name(name: str) -> str:
     return name
 
 
-def cluster_id(bootstrap: str, *, timeout: float = _TIMEOUT_S) -> str:
+def cluster_id(
+    bootstrap: str | None, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
+) -> str:
     """The id of the cluster that answers, which tells one broker on a port from another.
 
     Raises:
         BrokerError: No Kafka answers.
     """
-    with admin_client(bootstrap, timeout) as admin:
-        return str(admin.describe_cluster()["cluster_id"])
+    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+        told = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
+        return str(told.cluster_id)
 
 
-def partition_count(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) -> int | None:
+def partition_count(
+    bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
+) -> int | None:
     """How many partitions a topic has, or None where there is no such topic.
 
     Raises:
@@ -97,17 +108,19 @@ def partition_count(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) 
         12
     """
     check_topic_name(topic)
-    with admin_client(bootstrap, timeout) as admin:
-        return partition_count_of(admin, topic)
+    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+        found = described(admin, [topic])[topic]
+        return None if found is None else len(found.partitions)
 
 
 def create_topic(
-    bootstrap: str,
+    bootstrap: str | None,
     topic: str,
     partitions: int,
     configs: Mapping[str, str] | None = None,
     *,
     timeout: float = _SETTLE_S,
+    kafka_config: KafkaConfigLike = None,
 ) -> None:
     """Make a topic, and return when each of its partitions can be written to.
 
@@ -120,6 +133,7 @@ def create_topic(
         partitions: How many partitions it has; 1 to 2147483647.
         configs: The topic's own settings, such as `{"cleanup.policy": "compact"}`.
         timeout: Seconds until all partitions must have answered.
+        kafka_config: The client configuration.
 
     Raises:
         PartwrightError: The name or the number cannot be a topic's.
@@ -132,18 +146,17 @@ def create_topic(
     check_topic_name(topic)
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise PartwrightError(f"a topic cannot have {partitions} partitions: use 1 to {_MOST_PARTITIONS}")
-    wanted = {"num_partitions": partitions, "replication_factor": -1, "configs": dict(configs or {})}
-    with admin_client(bootstrap, min(timeout, _TIMEOUT_S)) as admin:
-        answer = admin.create_topics({topic: wanted}, timeout_ms=int(timeout * 1000), raise_errors=False)
-        code, why = answer["topics"][0]["error_code"], answer["topics"][0]["error_message"]
-        if code == _ALREADY_EXISTS:
-            raise TopicExistsError(
-                f"the topic {topic!r} exists already at {bootstrap}: use it, or delete it first"
-            )
-        if code:
-            raise BrokerError(
-                f"Kafka at {bootstrap} refuses the topic {topic!r} with {partitions} partitions: {why}"
-            )
+    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
+        kafka = confluent_kafka()
+        # Who cannot be reached is told before the time that making many partitions takes.
+        admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout))
+        admin.timeout = timeout
+        wanted = kafka.admin.NewTopic(topic, num_partitions=partitions, config=dict(configs or {}))
+        asked = admin.client.create_topics([wanted], operation_timeout=timeout, request_timeout=timeout)[
+            topic
+        ]
+        _made(admin, asked, topic, partitions)
         _settle(
             lambda: _answers_everywhere(admin, topic, partitions),
             timeout,
@@ -151,35 +164,41 @@ def create_topic(
         )
 
 
-def delete_topic(bootstrap: str, topic: str, *, timeout: float = _SETTLE_S) -> None:
+def delete_topic(
+    bootstrap: str | None, topic: str, *, timeout: float = _SETTLE_S, kafka_config: KafkaConfigLike = None
+) -> None:
     """Delete a topic, and return when the broker knows it no more.
 
     Raises:
         BrokerError: No Kafka answers, there is no such topic, or it is not gone after `timeout` seconds.
     """
     check_topic_name(topic)
-    with admin_client(bootstrap, min(timeout, _TIMEOUT_S)) as admin:
-        answer = admin.delete_topics([topic], timeout_ms=int(timeout * 1000), raise_errors=False)
-        code, why = answer["topics"][0]["error_code"], answer["topics"][0]["error_message"]
-        if code == _UNKNOWN_TOPIC:
-            raise BrokerError(_no_topic(bootstrap, topic))
-        if code:
-            raise BrokerError(f"Kafka at {bootstrap} does not delete the topic {topic!r}: {why}")
+    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
+        if described(admin, [topic])[topic] is None:
+            raise no_topic(admin, topic)
+        admin.timeout = timeout
+        asked = admin.client.delete_topics([topic], operation_timeout=timeout, request_timeout=timeout)[topic]
+        admin.answer(asked, "DELETE", f"the topic {topic!r}")
         _settle(
-            lambda: partition_count_of(admin, topic) is None, timeout, f"the topic {topic!r} is still there"
+            lambda: described(admin, [topic])[topic] is None, timeout, f"the topic {topic!r} is still there"
         )
 
 
-def beginning_offsets(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) -> dict[int, int]:
+def beginning_offsets(
+    bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
+) -> dict[int, int]:
     """The offset of the first record in each partition of a topic.
 
     Raises:
         BrokerError: No Kafka answers, or there is no such topic.
     """
-    return _offsets(bootstrap, topic, "EARLIEST", timeout)
+    return _offsets(bootstrap, topic, "earliest", timeout, kafka_config)
 
 
-def end_offsets(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) -> dict[int, int]:
+def end_offsets(
+    bootstrap: str | None, topic: str, *, timeout: float = TIMEOUT_S, kafka_config: KafkaConfigLike = None
+) -> dict[int, int]:
     """The offset that the next record will have in each partition of a topic.
 
     Raises:
@@ -189,46 +208,103 @@ def end_offsets(bootstrap: str, topic: str, *, timeout: float = _TIMEOUT_S) -> d
         >>> end_offsets("127.0.0.1:9092", "flights")
         {0: 5, 1: 1}
     """
-    return _offsets(bootstrap, topic, "LATEST", timeout)
+    return _offsets(bootstrap, topic, "latest", timeout, kafka_config)
 
 
-def _offsets(bootstrap: str, topic: str, spec: str, timeout: float) -> dict[int, int]:
+def _offsets(
+    bootstrap: str | None, topic: str, spec: str, timeout: float, kafka_config: KafkaConfigLike
+) -> dict[int, int]:
     check_topic_name(topic)
-    with admin_client(bootstrap, timeout) as admin:
-        partitions = partition_count_of(admin, topic)
-        if partitions is None:
-            raise BrokerError(_no_topic(bootstrap, topic))
-        return _listed(admin, topic, partitions, spec)
+    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+        found = described(admin, [topic])[topic]
+        if found is None:
+            raise no_topic(admin, topic)
+        return offsets_of(admin, topic, range(len(found.partitions)), spec)
 
 
-def _listed(admin: KafkaAdminClient, topic: str, partitions: int, spec: str) -> dict[int, int]:
-    kafka = kafka_python()
-    at = kafka.OffsetSpec[spec]
-    asked = {kafka.TopicPartition(topic, partition): at for partition in range(partitions)}
-    answer = admin.list_partition_offsets(asked)
-    return {partition.partition: answer[partition].offset for partition in asked}
+def described(admin: Admin, names: Iterable[str]) -> dict[str, TopicDescription | None]:
+    """What Kafka says of topics, by name; None of one that there is not. Asking makes none.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right to describe one.
+    """
+    names = list(names)
+    if not names:
+        return {}
+    kafka = confluent_kafka()
+    asked = admin.client.describe_topics(kafka.TopicCollection(names), request_timeout=admin.timeout)
+    found: dict[str, TopicDescription | None] = {}
+    for name in names:
+        error = admin.error(asked[name])
+        if error is None:
+            found[name] = asked[name].result()
+        elif error.code() == _UNKNOWN_TOPIC:
+            found[name] = None
+        else:
+            raise refusal(admin.config, error, "DESCRIBE", f"the topic {name!r}")
+    return found
 
 
-def _answers_everywhere(admin: KafkaAdminClient, topic: str, partitions: int) -> bool:
-    if partition_count_of(admin, topic) != partitions:
+def offsets_of(admin: Admin, topic: str, partitions: Iterable[int], spec: str | int) -> dict[int, int]:
+    """One offset of each partition, asked for at once.
+
+    Args:
+        admin: Whom to ask.
+        topic: The topic.
+        partitions: Those of its partitions that are asked for.
+        spec: `earliest`, `latest` (the next one), or a time in milliseconds: the first record of then or later.
+
+    Returns:
+        The offsets by partition; -1 where no record is of that time or later.
+
+    Raises:
+        BrokerError: No Kafka answers, or it refuses.
+    """
+    kafka = confluent_kafka()
+    at = kafka.admin.OffsetSpec
+    wanted = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
+    asked = admin.client.list_offsets(
+        {kafka.TopicPartition(topic, partition): wanted for partition in partitions},
+        isolation_level=kafka.IsolationLevel.READ_UNCOMMITTED,
+        request_timeout=admin.timeout,
+    )
+    return {
+        of.partition: int(admin.answer(found, "DESCRIBE", f"the topic {topic!r}").offset)
+        for of, found in asked.items()
+    }
+
+
+def no_topic(admin: Admin, topic: str) -> BrokerError:
+    """There is no such topic: the error, with the nearest name that there is."""
+    names: Iterable[str] = ()
+    with suppress(BrokerError):
+        names = admin.metadata().topics
+    what_to_do = meant(topic, names) or ": check its name, or make it first"
+    return BrokerError(f"there is no topic {topic!r} {admin.where}{what_to_do}", value=topic)
+
+
+def _made(admin: Admin, asked: Future[None], topic: str, partitions: int) -> None:
+    error = admin.error(asked)
+    if error is None:
+        return
+    if error.code() == _ALREADY_EXISTS:
+        raise TopicExistsError(
+            f"the topic {topic!r} exists already {admin.where}: use it, or delete it first"
+        )
+    if error.code() == TOPIC_DENIED:
+        raise refusal(admin.config, error, "CREATE", f"the topic {topic!r}")
+    raise BrokerError(
+        f"Kafka {admin.where} refuses the topic {topic!r} with {partitions} partitions: {error.str()}"
+    )
+
+
+def _answers_everywhere(admin: Admin, topic: str, partitions: int) -> bool:
+    found = described(admin, [topic])[topic]
+    if found is None or len(found.partitions) != partitions:
         return False
-    _listed(admin, topic, partitions, "EARLIEST")
-    _listed(admin, topic, partitions, "LATEST")
+    for spec in ("earliest", "latest"):
+        offsets_of(admin, topic, range(partitions), spec)
     return True
-
-
-def partition_count_of(admin: KafkaAdminClient, topic: str) -> int | None:
-    """How many partitions a topic has, or None where there is no such topic, of a client that is there already."""
-    found = admin.describe_topics([topic])[0]
-    if found["error_code"] == _UNKNOWN_TOPIC:
-        return None
-    if found["error_code"]:
-        raise kafka_python().errors.for_code(found["error_code"])
-    return len(found["partitions"])
-
-
-def _no_topic(bootstrap: str, topic: str) -> str:
-    return f"there is no topic {topic!r} at {bootstrap}: check its name, or make it first"
 
 
 def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None:
@@ -238,82 +314,10 @@ def _settle(settled: Callable[[], bool], timeout: float, otherwise: str) -> None
         try:
             if settled():
                 return
-        except kafka_python().errors.KafkaError as error:
-            if not error.retriable:
+        except BrokerError as error:
+            if error.value not in _NOT_YET:
                 raise
-            why = f" ({error})"
+            why = f" ({error.reason})"
         if time.monotonic() > deadline:
             raise BrokerError(f"{otherwise} after {timeout:g} s{why}: look at the broker's log")
         time.sleep(_POLL_S)
-
-
-def kafka_python() -> ModuleType:
-    """The package kafka-python, which belongs to an extra, and which warns of its own imports."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import kafka
-            import kafka.errors
-            import kafka.net.compat
-    except ImportError as error:
-        raise MissingExtraError("kafka-python is missing: pip install 'partwright[kafka]'") from error
-    found: ModuleType = kafka
-    return found
-
-
-@contextmanager
-def admin_client(bootstrap: str, timeout: float) -> Iterator[KafkaAdminClient]:
-    """An admin client of kafka-python that is closed whatever happens, its errors as `BrokerError`."""
-    kafka = kafka_python()
-    server = reachable(bootstrap, timeout)
-    made: list[KafkaNetClient] = []
-
-    def remembered(**settings: object) -> KafkaNetClient:
-        made.append(kafka.net.compat.KafkaNetClient(**settings))
-        return made[0]
-
-    try:
-        with broker_errors(f"at {bootstrap}"):
-            yield kafka.KafkaAdminClient(
-                bootstrap_servers=server,
-                bootstrap_timeout_ms=int(timeout * 1000),
-                request_timeout_ms=int(timeout * 1000),
-                # A constructor that fails closes nothing that it opened; through this it is closed below.
-                kafka_client=remembered,
-            )
-    finally:
-        for client in made:
-            client.close()
-
-
-@contextmanager
-def broker_errors(where: str) -> Iterator[None]:
-    """kafka-python's errors as `BrokerError`."""
-    errors = kafka_python().errors
-    try:
-        yield
-    except (errors.KafkaConnectionError, errors.KafkaTimeoutError) as error:
-        raise BrokerError(_no_answer(where, error)) from error
-    except errors.KafkaError as error:
-        raise BrokerError(f"Kafka {where} refuses ({error}): see the broker's log") from error
-
-
-def reachable(bootstrap: str, timeout: float) -> str:
-    """The first server that something listens at; kafka-python would try those in vain until its timeout."""
-    why: Exception | None = None
-    for server in bootstrap.split(","):
-        host, colon, port = server.strip().rpartition(":")
-        if not colon or not port.isdecimal() or not 1 <= int(port) <= _HIGHEST_PORT:
-            raise PartwrightError(f"{server!r} is no address of a broker: say host:port")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout).close()
-        except (OSError, UnicodeError) as error:  # a host that is no name at all
-            why = error
-        else:
-            return server.strip()
-    raise BrokerError(_no_answer(f"at {bootstrap}", why)) from why
-
-
-def _no_answer(where: str, error: Exception | None) -> str:
-    why = getattr(error, "strerror", None) or error
-    return f"no Kafka answers {where} ({why}): is it running? `partwright broker start` starts one"

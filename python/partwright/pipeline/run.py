@@ -16,6 +16,7 @@ from partwright import spark as pws
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import checks
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
@@ -92,11 +93,11 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
         if isinstance(settings.target, ParquetTarget):
             target = ParquetFolders(settings.target.folder, source.topic)
         elif isinstance(settings.target, KafkaTarget):
-            target = KafkaTopic(settings.target.bootstrap_servers, source.topic)
+            target = KafkaTopic(settings.target.config, source.topic)
         else:
             with steps("start Kafka"):
                 kafka = stack.enter_context(EmbeddedKafka())
-            target = KafkaTopic(kafka.bootstrap_servers, source.topic)
+            target = KafkaTopic(KafkaConfig.read({}, servers=kafka.bootstrap_servers), source.topic)
         journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
         notes = _cleaned(target, journal, steps)
         first = target.look()
@@ -123,11 +124,11 @@ def _cleaned(target: Target, journal: Journal, steps: _Steps) -> list[str]:
     topic = journal.entry.proof if journal.entry else None
     if topic is None or not isinstance(target, KafkaTopic):
         return notes
-    if topics.partition_count(target.bootstrap_servers, topic) is not None:
+    if topics.partition_count(None, topic, kafka_config=target.config) is not None:
         left = f"the topic {topic}, which an earlier run left behind as it was killed,"
         try:
             with steps(f"remove the topic {topic}, left behind by an earlier run"):
-                topics.delete_topic(target.bootstrap_servers, topic)
+                topics.delete_topic(None, topic, kafka_config=target.config)
         except PartwrightError as error:
             # Who may write to a topic may not always delete one: that is no reason not to run.
             return [*notes, f"{left} cannot be removed ({error}): delete it"]
@@ -395,7 +396,7 @@ class _Run:
                 f"no proof by the Java producer: client {self.settings.client} puts keys elsewhere"
             )
             return None
-        topic = KafkaTopic(self.target.bootstrap_servers, f"{self.source.topic[:200]}.proof-{self.run.hex()}")
+        topic = KafkaTopic(self.target.config, f"{self.source.topic[:200]}.proof-{self.run.hex()}")
         self.journal.proof(topic.topic)
         try:
             with self.steps("let the Java producer choose"), refused_by_spark("the proof cannot be written"):

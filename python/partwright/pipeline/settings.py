@@ -13,7 +13,9 @@ from partwright.kafka.address import parse_kafka
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from partwright.kafka.connection import KafkaConfig
 
 __all__ = ["KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
 
@@ -23,9 +25,18 @@ _LARGEST_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True)
 class KafkaTarget:
-    """Topics of a Kafka cluster."""
+    """Topics of a Kafka cluster.
 
-    bootstrap_servers: str
+    Attributes:
+        config: The client configuration by which it is reached, its servers included.
+    """
+
+    config: KafkaConfig
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where its brokers are."""
+        return self.config.required_servers()
 
     def __str__(self) -> str:
         return f"kafka://{self.bootstrap_servers}"
@@ -55,6 +66,7 @@ class RunSettings:
         value: The column that is the record's value, text or binary; None makes a JSON object of all columns.
         topic: The topic, or the first part of the folders' names.
         partitions: How many partitions the topic has; None takes the topic's own number, or 12 for a new topic.
+        source_config: The client configuration by which a source's Kafka is reached; None for a source that is none.
         target: Where the records go; None stands for an embedded Kafka that lives as long as the run.
         client: The client profile whose partitions are taken.
         master: Spark's master.
@@ -79,6 +91,7 @@ class RunSettings:
     value: str | None = None
     topic: str | None = None
     partitions: int | None = None
+    source_config: KafkaConfig | None = None
     target: KafkaTarget | ParquetTarget | None = None
     client: str = "java"
     master: str = "local[*]"
@@ -159,19 +172,31 @@ class RunSettings:
         )
 
 
-def parse_target(text: str) -> tuple[KafkaTarget | ParquetTarget, str | None]:
+def parse_target(
+    text: str, config: Callable[[str | None], KafkaConfig]
+) -> tuple[KafkaTarget | ParquetTarget, str | None]:
     """Where `--to` points, and the topic if it names one.
 
+    Args:
+        text: What `--to` says.
+        config: Gives the client configuration for the servers of an address, or for its own where there are none.
+
     Raises:
-        PartwrightError: It is neither `kafka://host:port[/topic]` nor `parquet:DIR`.
+        PartwrightError: It is neither `kafka://host:port[/topic]` nor `parquet:DIR`, or the configuration is wrong.
 
     Examples:
-        >>> parse_target("kafka://127.0.0.1:9092/flights")
-        (KafkaTarget(bootstrap_servers='127.0.0.1:9092'), 'flights')
+        >>> from partwright.kafka.connection import KafkaConfig
+        >>> at = "kafka://127.0.0.1:9092/flights"
+        >>> target, topic = parse_target(at, lambda servers: KafkaConfig.read({}, servers=servers))
+        >>> str(target), topic
+        ('kafka://127.0.0.1:9092', 'flights')
     """
     if text.startswith("kafka:"):
         servers, topic = parse_kafka(text)
-        return KafkaTarget(servers), topic
+        found = KafkaTarget(config(servers))
+        # Said now, and not once Spark has started.
+        found.config.required_servers()
+        return found, topic
     kind, _, folder = text.partition(":")
     if kind == "parquet" and folder and "://" not in text:
         return ParquetTarget(Path(folder)), None

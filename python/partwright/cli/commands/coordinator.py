@@ -10,6 +10,7 @@ import click
 from rich.markup import escape
 from rich.text import Text
 
+from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import json_option, partitions_option
 from partwright.cli.tables.console import right_table, stdout_console
 from partwright.errors import PartwrightError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from partwright._check import Json
+    from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
 
@@ -48,8 +50,16 @@ _FORMATTERS = {
     metavar="HOST:PORT",
     help="Ask a live Kafka who leads that partition, and what the group has committed.",
 )
+@connection_options
 @json_option
-def command(group: str, n: int | None, transactional: bool, broker: str | None, as_json: bool) -> None:
+def command(
+    group: str,
+    n: int | None,
+    transactional: bool,
+    broker: str | None,
+    as_json: bool,
+    connection: Connection,
+) -> None:
     """Which partition of __consumer_offsets has the offsets of GROUP?  Its leader coordinates the group.
 
     That is abs(hashCode) % N of the group's id, as Java's String has it, and 0 instead of the absolute value of the
@@ -69,12 +79,14 @@ def command(group: str, n: int | None, transactional: bool, broker: str | None, 
     topic = _TRANSACTIONS if transactional else _GROUPS
     found: Json = {"n": _PARTITIONS if n is None else n}
     found["partition"] = coordinator_partition(group, found["n"])
+    if broker is None and connection.is_given:
+        raise PartwrightError("--command-config and -X are for reaching a Kafka: name it with --broker")
     if broker is not None:
         if n is not None:
             raise PartwrightError("--broker says itself how many partitions the topic has: leave out -n")
         from partwright.kafka.coordinators import coordinator
 
-        found = coordinator(broker, group, topic)
+        found = coordinator(None, group, topic, kafka_config=connection.config(broker))
     # A producer's rule that begins with the same hash, and goes on otherwise.
     (hashed,) = placements(group, found["n"], "java:string-hash")
     answer = {"id": group, "topic": topic, "hash": hashed.hash, **found}

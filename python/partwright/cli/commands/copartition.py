@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.completion import client_names, key_type_names
+from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
 from partwright.cli.input.options import (
     column_option,
     is_topic,
@@ -19,13 +20,16 @@ from partwright.cli.input.options import (
     partitions_option,
     topic_key_type,
 )
+from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from partwright.audit.copartition import Side
+    from partwright.cli.input.connection import Connection
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
@@ -71,6 +75,8 @@ class _Options:
 @click.option(
     "--key-type-b", metavar="T", shell_complete=key_type_names, help="The same of B (default: as A's)."
 )
+@connection_options
+@reading_options
 @json_option
 def command(
     a: str,
@@ -86,6 +92,8 @@ def command(
     key_type: str | None,
     key_type_b: str | None,
     as_json: bool,
+    connection: Connection,
+    bounds: Bounds | None,
 ) -> int:
     """Say whether records of the same key are in the same partition of two topics or tables, and if not, why.
 
@@ -116,14 +124,25 @@ def command(
     of_a, of_b = _resolved(a, b, plain, _Options(key_b, partition_b, n_b, client_b, key_type_b, "-b"))
     for address, options in ((a, of_a), (b, of_b)):
         (_check_topic if is_topic(address) else _check_file)(address, options)
-    found = meet(_read(a, of_a), _read(b, of_b))
+    if not (is_topic(a) or is_topic(b)):
+        refuse_for_file(a, connection, bounds)
+    topics = [_opened(each, connection, bounds) if is_topic(each) else None for each in (a, b)]
+    sides = [
+        _file(each, options) if topic is None else _topic(topic, options)
+        for each, options, topic in zip((a, b), (of_a, of_b), topics, strict=True)
+    ]
+    found = meet(*sides)
+    read = [None if topic is None else topic.told() for topic in topics]
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        click.echo(json.dumps(found.to_dict() | ({"read": read} if any(read) else {})))
     else:
+        from partwright.cli.tables.console import print_reading
         from partwright.cli.tables.copartition import print_report
 
         print_report(found, a, b)
-    return 0 if found.ok else 1
+        print_reading(*read)
+    code = 0 if found.ok else 1
+    return max(code if topic is None else topic.exit_code(code) for topic in topics)
 
 
 def _resolved(a: str, b: str, of_a: _Options, of_b: _Options) -> tuple[_Options, _Options]:
@@ -185,26 +204,22 @@ def _check_file(path: str, options: _Options) -> None:
     partition_for_key(None, 1 if options.n is None else options.n, options.client or "java", options.key_type)
 
 
-def _read(address: str, options: _Options) -> Side:
-    with reading(address) as read:
-        return (_topic if is_topic(address) else _file)(address, options, read)
+def _opened(address: str, connection: Connection, bounds: Bounds | None) -> TopicReading:
+    return TopicReading(*named_topic(address, {}), connection, bounds)
 
 
-def _topic(address: str, options: _Options, read: Callable[[int, float | None], None]) -> Side:
+def _topic(topic: TopicReading, options: _Options) -> Side:
     from partwright.audit.columns import columns
     from partwright.audit.copartition import Side
     from partwright.audit.key_sums import Observed
-    from partwright.kafka.records import TopicRecords
 
-    records = TopicRecords(*named_topic(address, {}))
     key_type, seen = topic_key_type(options.key_type), Observed()
-    for batch in records.batches():
+    for batch in topic.batches(lambda: seen.rows):
         seen.add(*columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows))
-        read(seen.rows, records.done)
-    return Side(seen, records.partitions)
+    return Side(seen, topic.partitions)
 
 
-def _file(path: str, options: _Options, read: Callable[[int, float | None], None]) -> Side:
+def _file(path: str, options: _Options) -> Side:
     from partwright.audit.check import Placer
     from partwright.audit.columns import columns
     from partwright.audit.copartition import Side, add_placed
@@ -217,7 +232,7 @@ def _file(path: str, options: _Options, read: Callable[[int, float | None], None
     placer = None if client is None else Placer(options.n or 0, client, key_type)
     if options.partition is not None:
         wanted.append(Wanted(options.partition, text_type("java:long"), lenient=True))
-    with _named(path), open_records(path) as records:
+    with _named(path), open_records(path) as records, reading(path) as read:
         for keys, *places in records.read(wanted):
             if placer is None:
                 seen.add(*columns(keys, places[0], key_type=key_type, first_row=seen.rows))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
 from partwright.cli.input.options import (
     column_option,
     is_topic,
@@ -18,6 +19,7 @@ from partwright.cli.input.options import (
     save_report,
     topic_key_type,
 )
+from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright.audit import Fingerprint
+    from partwright.cli.input.connection import Connection
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
@@ -37,6 +41,8 @@ __all__ = ["command"]
 @column_option("--timestamp", "The column of timestamps: they date a change.")
 @column_option("--offset", "The column of offsets: they place a change in each partition.")
 @key_type_option
+@connection_options
+@reading_options
 @json_option
 @report_option
 def command(
@@ -49,7 +55,9 @@ def command(
     key_type: str | None,
     as_json: bool,
     report: Path | None,
-) -> None:
+    connection: Connection,
+    bounds: Bounds | None,
+) -> int:
     """Say which client wrote a topic, and for how many partitions, from where its keys are.
 
     FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
@@ -79,18 +87,25 @@ def command(
       partwright fingerprint dump.parquet --key user --partition partition --timestamp ts
       partwright fingerprint dump.csv --key user --partition partition -n 12 --json
     """
+    read = None
+    code = 0
     if is_topic(file):
         names = {"--key": key, "--partition": partition, "--timestamp": timestamp, "--offset": offset}
-        found = _of_topic(file, names, n, key_type)
+        found, topic = _of_topic(file, names, n, key_type, connection, bounds)
+        read, code = topic.told(), topic.exit_code(code)
     else:
+        refuse_for_file(file, connection, bounds)
         found = _of_file(file, key, partition, timestamp, offset, n, key_type)
-    save_report(report, found, file)
+    save_report(report, found, file, read)
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
-        return
+        click.echo(json.dumps(found.to_dict() | ({"read": read} if read else {})))
+        return code
+    from partwright.cli.tables.console import print_reading
     from partwright.cli.tables.fingerprint import print_report
 
     print_report(found, file)
+    print_reading(read)
+    return code
 
 
 def _of_file(
@@ -132,23 +147,25 @@ def _of_file(
     return judge(seen, n)
 
 
-def _of_topic(address: str, names: dict[str, str | None], n: int | None, key_type: str | None) -> Fingerprint:
+def _of_topic(
+    address: str,
+    names: dict[str, str | None],
+    n: int | None,
+    key_type: str | None,
+    connection: Connection,
+    bounds: Bounds | None,
+) -> tuple[Fingerprint, TopicReading]:
     from partwright.audit.columns import columns
     from partwright.audit.fingerprint import judge
     from partwright.audit.key_sums import Observed
-    from partwright.kafka.records import TopicRecords
     from partwright.keys.hashing import partition_for_key
 
     servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)
     # What is wrong with the options is said before a broker is asked.
     partition_for_key(None, 1 if n is None else n, key_type=key_type)
-    records = TopicRecords(servers, topic)
+    records = TopicReading(servers, topic, connection, bounds)
     seen = Observed()
-    with reading(address) as read:
-        for batch in records.batches():
-            seen.add(
-                *columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows)
-            )
-            read(seen.rows, records.done)
-    return judge(seen, records.partitions if n is None else n)
+    for batch in records.batches(lambda: seen.rows):
+        seen.add(*columns(batch.keys, batch.partitions, batch.timestamps, batch.offsets, key_type, seen.rows))
+    return judge(seen, records.partitions if n is None else n), records

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
 from partwright.cli.input.options import (
     client_option,
     column_option,
@@ -18,6 +19,7 @@ from partwright.cli.input.options import (
     save_report,
     topic_key_type,
 )
+from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from partwright.audit.resize import Resize
+    from partwright.cli.input.connection import Connection
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
@@ -50,6 +54,8 @@ __all__ = ["command"]
 @click.option(
     "--plan", "with_plan", is_flag=True, help="Print the steps, with each partition's numbers, too."
 )
+@connection_options
+@reading_options
 @json_option
 @report_option
 def command(
@@ -65,7 +71,9 @@ def command(
     with_plan: bool,
     as_json: bool,
     report: Path | None,
-) -> None:
+    connection: Connection,
+    bounds: Bounds | None,
+) -> int:
     """Say which keys and records go to another partition when a topic gets more partitions, or a new topic has fewer.
 
     FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
@@ -85,14 +93,24 @@ def command(
       partwright resize kafka://127.0.0.1:9092/orders --to 24 --client librdkafka --plan
     """
     names = {"--key": key, "--partition": partition, "--offset": offset, "--size": size}
-    plan = (_of_topic if is_topic(file) else _of_file)(file, names, from_, to, client, key_type)
-    save_report(report, plan, file)
+    read = None
+    code = 0
+    if is_topic(file):
+        plan, topic = _of_topic(file, names, from_, to, client, key_type, connection, bounds)
+        read, code = topic.told(), topic.exit_code(code)
+    else:
+        refuse_for_file(file, connection, bounds)
+        plan = _of_file(file, names, from_, to, client, key_type)
+    save_report(report, plan, file, read)
     if as_json:
-        click.echo(json.dumps(plan.to_dict()))
-        return
+        click.echo(json.dumps(plan.to_dict() | ({"read": read} if read else {})))
+        return code
+    from partwright.cli.tables.console import print_reading
     from partwright.cli.tables.resize import print_report
 
     print_report(plan, file, with_plan=with_plan)
+    print_reading(read)
+    return code
 
 
 def _of_file(
@@ -135,19 +153,18 @@ def _of_topic(
     to: int,
     client: str,
     key_type: str | None,
-) -> Resize:
+    connection: Connection,
+    bounds: Bounds | None,
+) -> tuple[Resize, TopicReading]:
     from partwright.audit.resize import Resize
-    from partwright.kafka.records import TopicRecords
     from partwright.keys.hashing import partition_for_key
 
     servers, topic = named_topic(address, names)
     key_type = topic_key_type(key_type)
     # What is wrong with the options is said before a broker is asked.
     partition_for_key(None, to, client, key_type)
-    records = TopicRecords(servers, topic)
+    records = TopicReading(servers, topic, connection, bounds, sizes=True)
     plan = Resize(records.partitions if from_ is None else from_, to, client, key_type)
-    with reading(address) as read:
-        for batch in records.batches():
-            plan.add(batch.keys, batch.partitions, batch.offsets, batch.sizes)
-            read(plan.seen, records.done)
-    return plan
+    for batch in records.batches(lambda: plan.seen):
+        plan.add(batch.keys, batch.partitions, batch.offsets, batch.sizes)
+    return plan, records

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.completion import client_names, strategy_names
+from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import (
     key_type_option,
     key_values,
@@ -19,6 +20,8 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
 
@@ -86,6 +89,17 @@ __all__ = ["command"]
     help="Write the records once more to a topic that is deleted afterwards, where a Java producer chooses the "
     "partitions, and compare (default: on).",
 )
+@click.option(
+    "--from-config",
+    metavar="FILE",
+    help="The client configuration of a SOURCE that is a topic (default: --command-config).",
+)
+@click.option(
+    "--to-config",
+    metavar="FILE",
+    help="The client configuration of --to kafka:// (default: --command-config).",
+)
+@connection_options
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @report_option
@@ -110,9 +124,12 @@ def command(
     limit: int | None,
     check: bool,
     proof: bool,
+    from_config: str | None,
+    to_config: str | None,
     append: bool,
     as_json: bool,
     report: Path | None,
+    connection: Connection,
 ) -> int:
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
@@ -134,12 +151,16 @@ def command(
     import partwright.spark  # noqa: F401
     from partwright.cli.progress import ConsoleProgress
     from partwright.cli.tables.run import print_report
+    from partwright.kafka.address import parse_kafka
     from partwright.pipeline.run import run
     from partwright.pipeline.settings import RunSettings, parse_target
 
-    target = None
+    target = source_config = None
+    _refuse_unused(source, to, from_config, to_config, connection)
+    if source is not None and source.startswith("kafka:"):
+        source_config = connection.of(from_config).config(parse_kafka(source)[0])
     if to is not None:
-        target, named = parse_target(to)
+        target, named = parse_target(to, connection.of(to_config).config)
         if named and topic and named != topic:
             raise PartwrightError(f"--to names topic {named!r} and --topic {topic!r}: say one of them")
         topic = topic or named
@@ -152,6 +173,7 @@ def command(
         value=value,
         topic=topic,
         partitions=partitions,
+        source_config=source_config,
         target=target,
         client=client,
         strategy=strategy,
@@ -174,3 +196,20 @@ def command(
     else:
         print_report(found)
     return 0 if found.ok else 1
+
+
+def _refuse_unused(
+    source: str | None, to: str | None, from_config: str | None, to_config: str | None, connection: Connection
+) -> None:
+    """A configuration of what is no Kafka would not be used, and nobody would know."""
+    is_from, is_to = ((each or "").startswith("kafka:") for each in (source, to))
+    if from_config is not None and not is_from:
+        raise PartwrightError(
+            f"--from-config {from_config!r} is for a SOURCE that is kafka://host:port/topic: leave it out"
+        )
+    if to_config is not None and not is_to:
+        raise PartwrightError(f"--to-config {to_config!r} is for --to kafka://host:port: leave it out")
+    if connection.is_given and not (is_from or is_to):
+        raise PartwrightError(
+            "--command-config and -X are for reaching a Kafka: name one as SOURCE or with --to, or leave them out"
+        )

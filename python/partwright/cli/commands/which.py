@@ -13,6 +13,7 @@ from rich.text import Text
 
 from partwright.cli.commands.which_topic import print_ways, topic_of, ways_to_read
 from partwright.cli.input.completion import client_names, key_type_names
+from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
 from partwright.cli.tables.console import stdout_console
 from partwright.errors import PartwrightError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from partwright._check import Json
+    from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
 
@@ -63,6 +65,7 @@ _BOOLEANS = {"true": True, "false": False}
 @click.option(
     "--explain", is_flag=True, help="Show the arithmetic, and what KEY becomes under other key types."
 )
+@connection_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     key: str | None,
@@ -75,6 +78,7 @@ def command(
     servers: str | None,
     explain: bool,
     as_json: bool,
+    connection: Connection,
 ) -> None:
     """Where does a record with this KEY go?  By each client, or by one, and why.
 
@@ -95,7 +99,7 @@ def command(
     value = _value(key, key_type, as_hex=as_hex, is_null=is_null)
     # What is wrong with the options is said before a broker is asked.
     placements(value, 1 if n is None else n, client, key_type)
-    name, brokers, n = topic_of(topic, servers, n)
+    name, brokers, n = topic_of(topic, servers, n, connection)
     found = placements(value, n, client, key_type)
     key_bytes = encode(value, key_type)
     ways = None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type)

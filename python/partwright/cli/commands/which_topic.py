@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from partwright._check import Json
+    from partwright.cli.input.connection import Connection
 
 __all__ = ["print_ways", "topic_of", "ways_to_read"]
 
 _SERVERS = "localhost:9092"
 
 
-def topic_of(given: str | None, servers: str | None, n: int | None) -> tuple[str | None, str, int]:
+def topic_of(
+    given: str | None, servers: str | None, n: int | None, connection: Connection
+) -> tuple[str | None, str, int]:
     """The topic's name, where its brokers are, and how many partitions it has.
 
     Args:
         given: What --topic says: a name, an address, or nothing.
         servers: What --servers says.
         n: What -n says; by default a live topic is asked.
+        connection: How its Kafka is reached.
 
     Raises:
         PartwrightError: The options do not fit together, or nobody says n.
@@ -41,7 +45,11 @@ def topic_of(given: str | None, servers: str | None, n: int | None) -> tuple[str
     if given is not None and is_topic(given):
         if servers is not None:
             raise PartwrightError(f"{given!r} says where its brokers are: leave out --servers")
-        return _live(given, n)
+        return _live(given, n, connection)
+    if connection.is_given:
+        raise PartwrightError(
+            "--command-config and -X are for reaching a Kafka: name its topic with --topic kafka://host:port/topic"
+        )
     if n is None:
         raise PartwrightError(
             "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"
@@ -49,14 +57,15 @@ def topic_of(given: str | None, servers: str | None, n: int | None) -> tuple[str
     return given, _SERVERS if servers is None else servers, n
 
 
-def _live(address: str, n: int | None) -> tuple[str, str, int]:
+def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str, int]:
     from partwright.kafka.topics import end_offsets
 
     servers, topic = named_topic(address, {})
-    partitions = len(end_offsets(servers, topic))
+    config = connection.config(servers)
+    partitions = len(end_offsets(None, topic, kafka_config=config))
     if n not in {None, partitions}:
         click.echo(f"the topic has {partitions} partitions, -n says {n}", err=True)
-    return topic, servers, partitions if n is None else n
+    return topic, config.required_servers(), partitions if n is None else n
 
 
 def ways_to_read(

@@ -1,4 +1,4 @@
-"""What a shell completes behind an option: names of clients, strategies, assignors, protocols and key types."""
+"""What a shell completes behind an option: names of clients, strategies, assignors, key types and the like."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["assignor_names", "client_names", "key_type_names", "protocol_names", "strategy_names"]
+__all__ = [
+    "assignor_names",
+    "client_names",
+    "key_type_names",
+    "protocol_names",
+    "security_names",
+    "strategy_names",
+]
 
 
 def _of(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
@@ -48,8 +55,15 @@ def _key_types() -> list[str]:
     return key_types()
 
 
+def _securities() -> list[str]:
+    from partwright.kafka.embedded_security import security_names
+
+    return security_names()
+
+
 client_names = _of(_clients)
 strategy_names = _of(_strategies)
 assignor_names = _of(_assignors)
 key_type_names = _of(_key_types)
+security_names = _of(_securities)
 protocol_names = _of(lambda: ["classic", "consumer"])

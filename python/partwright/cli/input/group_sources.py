@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from partwright.cli.input.options import is_topic
 from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from partwright.cli.input.connection import Connection
 
 __all__ = ["is_real", "real_group"]
 
@@ -35,7 +39,7 @@ def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
     return topics is not None
 
 
-def real_group(file: str, text: str, topics: str | None, group_id: str | None) -> str:
+def real_group(file: str, text: str, topics: str | None, group_id: str | None, connection: Connection) -> str:
     """The group as JSON has it.
 
     Args:
@@ -43,6 +47,7 @@ def real_group(file: str, text: str, topics: str | None, group_id: str | None) -
         text: What the file holds, where it is one.
         topics: What --topics says of a text.
         group_id: What --group says of a live Kafka.
+        connection: How that is reached.
 
     Raises:
         PartwrightError: It is none.
@@ -62,6 +67,7 @@ def real_group(file: str, text: str, topics: str | None, group_id: str | None) -
     servers, topic = parse_kafka(file)
     if topic is not None:
         raise PartwrightError(
-            f"{file!r} names a topic, and a group reads several: write kafka://{servers} --group G", path=file
+            f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
+            path=file,
         )
-    return json.dumps(consumer_group(servers, group_id or ""))
+    return json.dumps(consumer_group(None, group_id or "", kafka_config=connection.config(servers)))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
+    from partwright._check import Json
+
 __all__ = [
     "client_option",
     "column_name",
@@ -65,13 +67,16 @@ report_option = click.option(
 )
 
 
-def save_report(report: Path | None, answer: object, source: str | None, **more: object) -> None:
+def save_report(
+    report: Path | None, answer: object, source: str | None, read: Json | None = None, **more: object
+) -> None:
     """Write the page of an answer, if one was asked for, and say at the command's end where it is.
 
     Args:
         report: The page; None for none.
         answer: The answer.
         source: What was read.
+        read: Of a topic, what was read of how much.
         more: See `partwright.report.html_page`.
     """
     if report is None:
@@ -79,7 +84,7 @@ def save_report(report: Path | None, answer: object, source: str | None, **more:
     from partwright.report import Asked, write
 
     ctx = click.get_current_context()
-    path = write(answer, report, asked=Asked(str(ctx.info_name), source, _settings(ctx)), **more)
+    path = write(answer, report, asked=Asked(str(ctx.info_name), source, _settings(ctx), read), **more)
     # What is printed meanwhile may break off, as by `head`; the page is there all the same.
     ctx.call_on_close(lambda: click.echo(f"report: {path}", err=True))
 
@@ -181,19 +186,21 @@ def is_topic(file: str) -> bool:
     if file.startswith("kafka://"):
         return True
     if file.lower().startswith("kafka:"):
-        raise PartwrightError(f"{file!r} is no address of a topic: write kafka://host:port/topic", path=file)
+        # What has an @ may have a password.
+        told, path = ("this", None) if "@" in file else (repr(file), file)
+        raise PartwrightError(f"{told} is no address of a topic: write kafka://host:port/topic", path=path)
     return False
 
 
-def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str, str]:
-    """The servers and the topic of kafka://host:port/topic.
+def named_topic(address: str, columns: Mapping[str, str | None]) -> tuple[str | None, str]:
+    """The servers and the topic of kafka://host:port/topic; None for servers that the configuration names.
 
     Args:
         address: What `is_topic` takes for one.
         columns: By option the column that was named, as of a file: a topic's records have their own.
 
     Raises:
-        PartwrightError: It names no topic, or an option names a column that no topic has.
+        PartwrightError: It names no topic, or an option names a column that no topic has, or no Kafka is named.
     """
     # Imported here alone, for it brings half of the package along.
     from partwright.kafka.address import parse_kafka

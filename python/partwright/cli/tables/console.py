@@ -11,13 +11,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
+from partwright.report.sentences import of_reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from partwright._check import Json
     from partwright.report.figure import Verdict
 
-__all__ = ["bar", "heaviest_keys", "print_verdicts", "right_table", "stdout_console"]
+__all__ = ["bar", "heaviest_keys", "print_reading", "print_verdicts", "right_table", "stdout_console"]
 
 _BAR = 16
 _WIDTH = 160
@@ -61,6 +63,17 @@ def print_verdicts(console: Console, *verdicts: Verdict) -> None:
             console.print(f"[{TERMINAL[OPEN]}]{escape(verdict.headline)}[/]{escape(verdict.rest)}")
         else:
             console.print(text)
+
+
+def print_reading(*told: Json | None) -> None:
+    """A line for each topic that was not read whole, or not quite as it is: the answer above is of that."""
+    for each in told:
+        if each is not None and not (each["whole"] and _is_plain(each)):
+            print_verdicts(stdout_console(), of_reading(each))
+
+
+def _is_plain(told: Json) -> bool:
+    return told["records"] == told["of"] and not (told["tombstones"] or told["came"])
 
 
 def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str) -> Table:

@@ -5,10 +5,12 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -18,14 +20,20 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Sends records with Kafka's Java client: host:port and a topic as arguments, a line for each, a key in hex or the
- * word null, on stdin.
+ * Sends records with Kafka's Java client: host:port and a topic as arguments, and where more settings are needed a
+ * properties file; a line for each, a key in hex or the word null, on stdin.
  */
 public final class TopicWriter {
     private TopicWriter() {}
 
     public static void main(String[] arguments) throws IOException, InterruptedException, ExecutionException {
-        Map<String, Object> settings = Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, arguments[0]);
+        var settings = new Properties();
+        if (arguments.length > 2) {
+            try (var file = Files.newBufferedReader(Path.of(arguments[2]))) {
+                settings.load(file);
+            }
+        }
+        settings.setProperty(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, arguments[0]);
         var bytes = new ByteArraySerializer();
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         try (var producer = new KafkaProducer<byte[], byte[]>(settings, bytes, bytes)) {

@@ -1,0 +1,144 @@
+"""How a command reaches a Kafka, and which part of a topic it reads: options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from partwright.cli.input.options import key_values
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from partwright.kafka.bounds import Bounds
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = ["Connection", "connection_options", "reading_options", "refuse_for_file"]
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, repr=False)
+class Connection:
+    """What `--command-config` and `-X` say; nothing is read before somebody asks for it.
+
+    Attributes:
+        file: The properties file; None where none is named.
+        settings: Those of `-X`.
+    """
+
+    file: str | None
+    settings: Mapping[str, str]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything was said on the command line."""
+        return self.file is not None or bool(self.settings)
+
+    def of(self, file: str | None) -> Connection:
+        """The same with a file of its own, where one is named."""
+        return self if file is None else replace(self, file=file)
+
+    def config(self, servers: str | None = None) -> KafkaConfig:
+        """The client configuration; what there is to say of it is said on stderr.
+
+        Args:
+            servers: Those of an address, which win.
+
+        Raises:
+            PartwrightError: A setting is none, or the file cannot be read.
+        """
+        # Imported here alone, for it brings half of the package along.
+        from partwright.kafka.connection import KafkaConfig
+
+        found = KafkaConfig.read(self.file, settings=self.settings, servers=servers)
+        for note in found.notes:
+            click.echo(note, err=True)
+        return found
+
+
+def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
+    """The options by which a Kafka is reached, which the command's function gets as `connection`."""
+
+    @click.option(
+        "--command-config",
+        metavar="FILE",
+        help="The client configuration: a properties file with Kafka's or librdkafka's names "
+        "(default: the file that PARTWRIGHT_COMMAND_CONFIG names).",
+    )
+    @click.option(
+        "-X",
+        "settings",
+        multiple=True,
+        metavar="K=V",
+        help="One setting of it, which wins over the file; may be repeated.",
+    )
+    @functools.wraps(command)
+    def with_connection(
+        *given: object, command_config: str | None, settings: tuple[str, ...], **more: object
+    ) -> _Answer:
+        if command_config == "":
+            raise PartwrightError("--command-config is empty: name a file, or leave it out")
+        connection = Connection(command_config, key_values("-X", settings))
+        return command(*given, connection=connection, **more)
+
+    return with_connection
+
+
+def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
+    """The options that say which part of a topic is read, which the command's function gets as `bounds`."""
+
+    @click.option(
+        "--since",
+        metavar="TIME",
+        help="Read a topic from the first records of this time on: ISO 8601, or milliseconds since 1970.",
+    )
+    @click.option("--until", metavar="TIME", help="Read a topic up to the first records of this time.")
+    @click.option("--last", type=int, metavar="N", help="Read the newest N records of each partition alone.")
+    @click.option(
+        "--only-partitions", metavar="P", help="Read these partitions of a topic alone, such as 0,3-5."
+    )
+    @functools.wraps(command)
+    def with_bounds(
+        *given: object,
+        since: str | None,
+        until: str | None,
+        last: int | None,
+        only_partitions: str | None,
+        **more: object,
+    ) -> _Answer:
+        bounds = None
+        if (since, until, last, only_partitions) != (None, None, None, None):
+            from partwright.kafka.bounds import Bounds, read_partitions, read_time
+
+            bounds = Bounds(
+                None if since is None else read_time(since, "--since"),
+                None if until is None else read_time(until, "--until"),
+                last,
+                None if only_partitions is None else read_partitions(only_partitions),
+            )
+        return command(*given, bounds=bounds, **more)
+
+    return with_bounds
+
+
+def refuse_for_file(file: str, connection: Connection, bounds: Bounds | None) -> None:
+    """What is said of a topic is not said of a file.
+
+    Raises:
+        PartwrightError: It is.
+    """
+    if connection.is_given:
+        raise PartwrightError(
+            f"--command-config and -X are for reaching a Kafka, and {file!r} is a file: leave them out",
+            path=file,
+        )
+    if bounds is not None:
+        raise PartwrightError(
+            f"--since, --until, --last and --only-partitions are for a topic, and {file!r} is a file: leave them out",
+            path=file,
+        )

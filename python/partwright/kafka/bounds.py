@@ -1,0 +1,169 @@
+"""Which part of a topic is read: since when, until when, the newest records, some partitions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from partwright._check import MOST_LONG, shown, whole
+from partwright.audit.columns import milliseconds
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from partwright._check import Json
+
+__all__ = ["WHOLE", "Bounds", "read_partitions", "read_time"]
+
+_MOST = 2**31 - 2
+_RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A part of a topic.
+
+    Attributes:
+        since: The first record of each partition is the first of this time or later, in milliseconds since 1970.
+        until: No record behind the first of this time or later is read: those of this time on are left out.
+        last: The newest offsets of each partition alone, so many. Where a topic is compacted or has transactions, these
+            are fewer records.
+        partitions: These partitions alone; all by default.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    last: int | None = None
+    partitions: tuple[range, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.last is not None:
+            whole(self.last, "--last", 1, MOST_LONG)
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise PartwrightError(
+                f"--since {self.since} (ms since 1970) is not before --until {self.until}: nothing lies between"
+            )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether that is all of a topic."""
+        return self == WHOLE
+
+    def to_dict(self) -> Json:
+        """What is bounded, by name, as JSON has it; partitions as pairs of the first and the last.
+
+        Examples:
+            >>> Bounds(last=100, partitions=read_partitions("0,3-5")).to_dict()
+            {'last': 100, 'partitions': [[0, 0], [3, 5]]}
+        """
+        times = {"since": self.since, "until": self.until, "last": self.last}
+        found: Json = {name: value for name, value in times.items() if value is not None}
+        if self.partitions is not None:
+            found["partitions"] = [[each[0], each[-1]] for each in self.partitions]
+        return found
+
+    def chosen(self, topic: str, n: int) -> list[int]:
+        """The partitions that are read, of a topic that has n.
+
+        Raises:
+            PartwrightError: The topic has one of them not.
+
+        Examples:
+            >>> Bounds(partitions=read_partitions("0,3-5")).chosen("orders", 12)
+            [0, 3, 4, 5]
+        """
+        if self.partitions is None:
+            return list(range(n))
+        most = max(each[-1] for each in self.partitions)
+        if most >= n:
+            raise PartwrightError(
+                f"--only-partitions names {most}, and the topic {topic!r} has {n} partition{'' if n == 1 else 's'}: "
+                f"name {'0 alone' if n == 1 else f'some of 0 to {n - 1}'}",
+                value=most,
+            )
+        return sorted({number for each in self.partitions for number in each})
+
+    def windows(
+        self, first: Mapping[int, int], end: Mapping[int, int], at_time: Callable[[int], Mapping[int, int]]
+    ) -> dict[int, tuple[int, int]]:
+        """From which offset to which, that one left out, each partition is read.
+
+        Args:
+            first: The first offset of each partition.
+            end: The end of each.
+            at_time: The offsets of the first records of a time or later, as the broker tells them; -1 for none.
+        """
+        begins, ends = dict(first), dict(end)
+        for time, bound in ((self.since, begins), (self.until, ends)):
+            if time is not None:
+                told = at_time(time)
+                for partition in bound:
+                    # The topic may have grown since its end was asked for.
+                    at = end[partition] if told[partition] < 0 else told[partition]
+                    bound[partition] = min(at, end[partition])
+        if self.last is not None:
+            begins = {partition: max(at, ends[partition] - self.last) for partition, at in begins.items()}
+        return {
+            partition: (min(max(at, first[partition]), ends[partition]), ends[partition])
+            for partition, at in begins.items()
+        }
+
+
+WHOLE = Bounds()
+"""All of a topic."""
+
+
+def read_time(text: str, option: str) -> int:
+    """A time in milliseconds since 1970, of ISO 8601 (UTC where it names no zone) or of milliseconds.
+
+    Args:
+        text: The time.
+        option: Which option it is of, for the error.
+
+    Raises:
+        PartwrightError: It is none.
+
+    Examples:
+        >>> read_time("2026-11-24T08:00:00Z", "--since"), read_time("2026-11-24", "--since"), read_time("7", "--since")
+        (1795507200000, 1795478400000, 7)
+    """
+    try:
+        (found,) = milliseconds(pa.array([text.strip()])).to_pylist()
+    except (PartwrightError, UnicodeError):
+        found = None
+    if found is None or found < 0:
+        raise PartwrightError(
+            f"{option} is a time, 2026-01-31T12:00:00Z or milliseconds since 1970, not {shown(text)}",
+            field=option,
+            value=text,
+        )
+    return int(found)
+
+
+def read_partitions(text: str) -> tuple[range, ...]:
+    """Partitions, one by one or from one to another.
+
+    Raises:
+        PartwrightError: They are none.
+
+    Examples:
+        >>> read_partitions("0,3-5")
+        (range(0, 1), range(3, 6))
+    """
+    found = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        first = int(match[1]) if match else 1
+        last = int(match[2] or match[1]) if match else 0
+        if not first <= last <= _MOST:
+            raise PartwrightError(
+                f"--only-partitions takes partitions such as 0,3-5, not {shown(text)}",
+                field="--only-partitions",
+                value=text,
+            )
+        found.append(range(first, last + 1))
+    return tuple(found)

@@ -1,0 +1,203 @@
+"""Clients of confluent-kafka: each question has a timeout, and what stands in the way of an answer is told at once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from partwright.errors import BrokerError, MissingExtraError, PartwrightError
+from partwright.kafka.troubles import Troubles, end
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+    from confluent_kafka import KafkaError
+    from confluent_kafka.admin import AdminClient, ClusterMetadata
+
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = [
+    "SILENT",
+    "TIMEOUT_S",
+    "TOPIC_DENIED",
+    "Admin",
+    "admin_client",
+    "confluent_kafka",
+    "refusal",
+    "refused_settings",
+]
+
+_Answer = TypeVar("_Answer")
+
+TIMEOUT_S = 5.0
+"""Seconds for reaching a Kafka, and again for each of its answers, where nobody says another time."""
+_POLL_S = 0.01
+# A question that is not answered for as long may have nobody to answer it.
+_QUIET_S = 2.0
+# librdkafka's own lines are for stderr; what they say is in the errors.
+SILENT = logging.getLogger("partwright.librdkafka")
+SILENT.addHandler(logging.NullHandler())
+SILENT.propagate = False
+SILENT.setLevel(logging.CRITICAL + 1)
+
+# org.apache.kafka.common.protocol.Errors, and librdkafka's own below zero.
+TOPIC_DENIED = 29
+"""`TOPIC_AUTHORIZATION_FAILED` of `org.apache.kafka.common.protocol.Errors`."""
+_GROUP_DENIED, _CLUSTER_DENIED = 30, 31
+# _TIMED_OUT, _TIMED_OUT_QUEUE and _TRANSPORT.
+_LATE = {-185, -166, -195}
+
+
+def confluent_kafka() -> ModuleType:
+    """The package confluent-kafka, which belongs to an extra.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        import confluent_kafka
+        import confluent_kafka.admin
+    except ImportError as error:
+        raise MissingExtraError(
+            "confluent-kafka is missing: pip install 'partwright[kafka]'; where it has no wheel, as on Alpine, install "
+            "librdkafka and a C compiler first"
+        ) from error
+    module: ModuleType = confluent_kafka
+    return module
+
+
+class Admin:
+    """An AdminClient of confluent-kafka, whose questions are waited for here.
+
+    Args:
+        config: The client configuration.
+        timeout: Seconds for reaching the cluster, and again for each answer.
+
+    Raises:
+        PartwrightError: librdkafka refuses a setting.
+        MissingExtraError: confluent-kafka is missing.
+    """
+
+    def __init__(self, config: KafkaConfig, timeout: float) -> None:
+        self.config = config
+        self.timeout = timeout
+        self.where = f"at {config.required_servers()}"
+        self.troubles = Troubles(config, timeout)
+        kafka = confluent_kafka()
+        given = {**config.librdkafka(), "error_cb": self.troubles.note}
+        with refused_settings(config):
+            self.client: AdminClient = kafka.admin.AdminClient(given, logger=SILENT)
+
+    def answer(self, asked: Future[_Answer], operation: str = "DESCRIBE", of: str = "the cluster") -> _Answer:
+        """What a question is answered.
+
+        Args:
+            asked: The question.
+            operation: The right that it needs, by Kafka's name.
+            of: On what, such as `the topic 'orders'`.
+
+        Raises:
+            BrokerError: There is no answer in time, or Kafka refuses.
+        """
+        error = self.error(asked)
+        if error is not None:
+            raise refusal(self.config, error, operation, of) from asked.exception()
+        return asked.result()
+
+    def error(self, asked: Future[_Answer]) -> KafkaError | None:
+        """Why Kafka refuses what it is asked; None where it does it.
+
+        Raises:
+            BrokerError: There is no answer in time.
+        """
+        until = time.monotonic() + self.timeout
+        while not asked.done():
+            self.client.poll(_POLL_S)
+            self.troubles.check()
+            if time.monotonic() > until - self.timeout + _QUIET_S:
+                self.troubles.look()
+            if time.monotonic() > until and not asked.done():
+                raise self.troubles.late()
+        found = asked.exception()
+        if found is None:
+            return None
+        if not isinstance(found, confluent_kafka().KafkaException):
+            raise found
+        error: KafkaError = found.args[0]
+        if error.code() in _LATE:
+            raise self.troubles.late()
+        return error
+
+    def metadata(self) -> ClusterMetadata:
+        """The brokers, and the topics that this user may describe, those of Kafka itself as well.
+
+        A bootstrap server's answer is enough, also where no broker is where the cluster says.
+
+        Raises:
+            BrokerError: There is no answer in time.
+        """
+        asked: Future[ClusterMetadata] = Future()
+
+        def ask() -> None:
+            try:
+                asked.set_result(client.list_topics(timeout=self.timeout))
+            except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
+                asked.set_exception(error)
+
+        client = self.client
+        threading.Thread(target=ask, daemon=True).start()
+        return self.answer(asked)
+
+    def close(self) -> None:
+        """Ends librdkafka's threads."""
+        clients = [self.client]
+        del self.client
+        end(clients)
+
+
+@contextmanager
+def admin_client(config: KafkaConfig, timeout: float) -> Iterator[Admin]:
+    """An `Admin` for a block; librdkafka's threads end with it."""
+    admin = Admin(config, timeout)
+    try:
+        yield admin
+    finally:
+        admin.close()
+
+
+@contextmanager
+def refused_settings(config: KafkaConfig) -> Iterator[None]:
+    """What librdkafka does not take of a configuration, as ours."""
+    try:
+        yield
+    except confluent_kafka().KafkaException as error:
+        said = config.redacted(str(error.args[0].str()))
+        raise PartwrightError(f"the client configuration is refused ({said}): check it") from None
+
+
+def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> BrokerError:
+    """What Kafka does not do, and what to do.
+
+    Args:
+        config: The client configuration.
+        error: What it says.
+        operation: The right that was needed, by Kafka's name, such as `DESCRIBE`.
+        of: On what, such as `the topic 'orders'`.
+    """
+    where = f"Kafka at {config.servers}"
+    if error.code() in {TOPIC_DENIED, _GROUP_DENIED, _CLUSTER_DENIED}:
+        kind = {TOPIC_DENIED: "topic", _GROUP_DENIED: "group"}.get(error.code(), "cluster")
+        name = f" {of.partition(' ')[2].partition(' ')[2]}" if kind != "cluster" else ""
+        return BrokerError(
+            f"{where} gives this user no right to {operation} {of}: grant it (kafka-acls.sh --add --operation "
+            f"{operation.capitalize()} --{kind}{name} --allow-principal User:...), or check the name"
+        )
+    said = config.redacted(str(error.str()))
+    return BrokerError(
+        f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said
+    )

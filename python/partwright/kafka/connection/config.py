@@ -1,0 +1,289 @@
+"""The client configuration by which a Kafka is reached: read once, said to librdkafka, to Java and to `ssl`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from partwright._check import meant, shown
+from partwright.errors import PartwrightError
+from partwright.kafka.connection import common, names, sasl, slots, tls
+from partwright.kafka.connection.layers import of_command_line, of_file, of_mapping
+from partwright.kafka.connection.said import notes_of, secrets_of
+from partwright.kafka.connection.secret import HIDDEN, Secret, without
+from partwright.kafka.connection.servers import bootstrap_servers
+
+if TYPE_CHECKING:
+    from partwright.kafka.connection.layers import Layer
+    from partwright.kafka.connection.sasl import Sasl
+    from partwright.kafka.connection.slots import Slots
+    from partwright.kafka.connection.tls import Tls, TlsMaterial
+
+__all__ = ["VARIABLE", "KafkaConfig"]
+
+VARIABLE = "PARTWRIGHT_COMMAND_CONFIG"
+"""The environment variable that names a file where none is given."""
+_SERVERS, _PROTOCOL = "bootstrap.servers", "security.protocol"
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+@dataclass(frozen=True, repr=False)
+class KafkaConfig:
+    """The client configuration by which a Kafka is reached; `read` makes one.
+
+    Two are equal where they reach the same servers in the same way, however each is spelled. A configuration holds
+    secrets: no `repr` or `str` of it or of its parts shows one, and it goes into no pickle.
+
+    Attributes:
+        servers: `bootstrap.servers` as host:port with commas between; None where none are given.
+        security_protocol: `security.protocol`: PLAINTEXT (the default), SSL, SASL_PLAINTEXT or SASL_SSL.
+        mechanism: `sasl.mechanism`; None without SASL.
+        notes: Sentences to be said once: about settings that are not used, and files that others can read.
+        layers: What was given, the uppermost last; a secret is a `Secret` there.
+
+    Examples:
+        >>> settings = {"sasl.mechanism": "PLAIN", "sasl.username": "alice", "sasl.password": "hunter2"}
+        >>> config = KafkaConfig.read(settings, settings={"security.protocol": "sasl_ssl"}, servers="a:9092")
+        >>> config
+        KafkaConfig(a:9092, SASL_SSL, PLAIN)
+        >>> config.shown()["sasl.password"], config.redacted("hunter2 is wrong")
+        ('[hidden]', '[hidden] is wrong')
+        >>> print(config.java()["security.protocol"], config.librdkafka()["sasl.username"])
+        SASL_SSL alice
+    """
+
+    servers: str | None
+    security_protocol: str
+    mechanism: str | None
+    notes: tuple[str, ...] = field(compare=False)
+    _sasl: Sasl | None
+    _tls: Tls | None
+    _common: tuple[tuple[str, str], ...]
+    _of_java: tuple[tuple[str, str], ...]
+    layers: tuple[Layer, ...] = field(compare=False)
+    _secrets: frozenset[Secret] = field(compare=False)
+
+    @classmethod
+    def read(
+        cls,
+        given: KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None = None,
+        *,
+        settings: Mapping[str, str] | None = None,
+        servers: str | None = None,
+    ) -> KafkaConfig:
+        """Reads a configuration in Java's names or in librdkafka's, or in both.
+
+        Args:
+            given: A dict of settings; the path of a properties file, as Kafka's own tools and kcat take one; a
+                configuration; or None for the file that PARTWRIGHT_COMMAND_CONFIG names, if it does.
+            settings: Single settings that win over those: by what they mean, however they are spelled.
+            servers: What wins over `bootstrap.servers`.
+
+        Raises:
+            PartwrightError: A file cannot be read, a name or a value is refused, or two contradict each other.
+            MissingExtraError: A store or a key needs `cryptography`, which is not installed.
+        """
+        found = _layers_of(given)
+        if settings:
+            found = (*found, of_command_line(settings))
+        if servers is not None:
+            found = (*found, of_mapping({_SERVERS: servers}, "servers"))
+        if isinstance(given, KafkaConfig) and found == given.layers:
+            return given
+        return cls._of(found)
+
+    @classmethod
+    def _of(cls, found: tuple[Layer, ...]) -> KafkaConfig:
+        given = slots.merged(found)
+        _refuse_empty(given)
+        protocol = _protocol(given)
+        login, used = sasl.of(given) if protocol.startswith("SASL") else (None, set())
+        wrapped = tls.of(given) if protocol.endswith("SSL") else None
+        shared = {
+            name: common.checked(name, each.text()) for name, each in given.items() if name in common.COMMON
+        }
+        own = {name: each.text() for name, each in given.items() if name in names.JAVA_ALONE}
+        return cls(
+            bootstrap_servers(given[_SERVERS].text()) if _SERVERS in given else None,
+            protocol,
+            login.mechanism if login else None,
+            (
+                *(note for layer in found for note in layer.notes),
+                *notes_of(given, protocol, login, used, wrapped),
+            ),
+            login,
+            wrapped,
+            tuple(sorted(shared.items())),
+            tuple(sorted(own.items())),
+            found,
+            secrets_of(found, given, wrapped),
+        )
+
+    def at(self, servers: str) -> KafkaConfig:
+        """The same configuration at other servers.
+
+        Raises:
+            PartwrightError: One of them is not host:port.
+
+        Examples:
+            >>> KafkaConfig.read({"bootstrap.servers": "a:9092"}).at("b:9092").servers
+            'b:9092'
+        """
+        layer = of_mapping({_SERVERS: servers}, "servers")
+        return replace(self, servers=bootstrap_servers(servers), layers=(*self.layers, layer))
+
+    def required_servers(self) -> str:
+        """The servers.
+
+        Raises:
+            PartwrightError: None are given.
+
+        Examples:
+            >>> KafkaConfig.read({"bootstrap.servers": "a:9092"}).required_servers()
+            'a:9092'
+        """
+        if self.servers is None:
+            raise PartwrightError(
+                "no Kafka is named: say kafka://host:port/..., or give bootstrap.servers in the configuration",
+                field=_SERVERS,
+            )
+        return self.servers
+
+    def librdkafka(self) -> dict[str, object]:
+        """The settings of a client of confluent-kafka, secrets in clear: those that every kind of client takes.
+
+        Stores of Java's are PEM texts here. `oauth_cb` is there where a token is made in Python.
+
+        Raises:
+            PartwrightError: The installed librdkafka lacks what is asked for, or a region of AWS is not known.
+            MissingExtraError: A mechanism needs a package that is not installed.
+        """
+        found: dict[str, object] = {_PROTOCOL: self.security_protocol}
+        if self.servers is not None:
+            found[_SERVERS] = self.servers
+        if self._tls is not None:
+            found |= self._tls.librdkafka()
+        if self._sasl is not None:
+            found |= self._sasl.librdkafka(self.servers)
+        return found | self._tuning(reading=False)
+
+    def reading(self) -> dict[str, object]:
+        """The settings besides that only a consumer takes, under librdkafka's names: `fetch.max.bytes`, say.
+
+        Examples:
+            >>> KafkaConfig.read({"fetch.max.wait.ms": 100, "acks": "all"}).reading()
+            {'fetch.wait.max.ms': '100'}
+        """
+        return self._tuning(reading=True)
+
+    def java(self) -> dict[str, str]:
+        """The settings under Java's names, secrets in clear: for Spark behind `kafka.`, and for Kafka's own tools.
+
+        Stores and files of certificates and keys are PEM texts here, so that executors need no files.
+
+        Raises:
+            PartwrightError: librdkafka's settings ask for what Java's clients do not have.
+        """
+        found = {_PROTOCOL: self.security_protocol}
+        if self.servers is not None:
+            found[_SERVERS] = self.servers
+        if self._tls is not None:
+            found |= self._tls.java()
+        if self._sasl is not None:
+            found |= self._sasl.java()
+        shared = (common.of_java(name, value) for name, value in self._common if name not in names.READING)
+        return found | dict(filter(None, shared)) | dict(self._of_java)
+
+    def tls(self) -> TlsMaterial | None:
+        """What TLS needs, for the standard library's `ssl`; None without TLS."""
+        return self._tls.material() if self._tls else None
+
+    def secrets(self) -> frozenset[str]:
+        """Each value that is never shown: passwords, texts of JAAS, clients' secrets, private keys."""
+        return frozenset(each.clear() for each in self._secrets)
+
+    def redacted(self, text: str) -> str:
+        """A text with `[hidden]` for each secret in it."""
+        return without(text, self.secrets())
+
+    def shown(self) -> dict[str, str]:
+        """The settings that count as they were given, with `[hidden]` for secrets."""
+        found: dict[str, str] = {}
+        for given in slots.merged(self.layers).values():
+            name = given.name.partition(" ")[0]
+            hidden = isinstance(given.value, Secret) or name != given.name
+            found[name] = (
+                HIDDEN if hidden else given.text() or ("a function" if callable(given.value) else "")
+            )
+        return {name: self.redacted(value) if value != HIDDEN else HIDDEN for name, value in found.items()}
+
+    def _tuning(self, *, reading: bool) -> dict[str, object]:
+        chosen = (each for each in self._common if (each[0] in names.READING) == reading)
+        translated = (common.of_librdkafka(name, value) for name, value in chosen)
+        found: dict[str, object] = {each[0]: each[1] for each in translated if each is not None}
+        if not found.keys().isdisjoint(common.RECONNECT):
+            # Java then always waits for the first time; librdkafka refuses one that is longer than the longest.
+            waits = {name: int(str(found.get(name, usual))) for name, usual in common.RECONNECT.items()}
+            found["reconnect.backoff.max.ms"] = str(max(waits.values()))
+        return found
+
+    def __repr__(self) -> str:
+        parts = [self.servers or "no servers", self.security_protocol, *filter(None, [self.mechanism])]
+        return f"KafkaConfig({', '.join(parts)})"
+
+    def __copy__(self) -> KafkaConfig:
+        return self
+
+    def __deepcopy__(self, memo: object) -> KafkaConfig:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise PartwrightError(
+            "a configuration holds secrets and is not pickled: read it again from its file where it is needed"
+        )
+
+
+def _layers_of(given: object) -> tuple[Layer, ...]:
+    if isinstance(given, KafkaConfig):
+        return given.layers
+    if given is None:
+        named = os.environ.get(VARIABLE)
+        return (of_file(named),) if named else ()
+    if isinstance(given, Mapping):
+        return (of_mapping(given, "kafka_config"),)
+    if isinstance(given, (str, os.PathLike)):
+        path = os.fspath(given)
+        if isinstance(path, str) and path:
+            return (of_file(path),)
+        if not path:
+            raise PartwrightError("the path of the configuration file is empty: name a file")
+    raise PartwrightError(
+        f"a configuration is a dict of settings or the path of a file, not a {type(given).__name__}"
+    )
+
+
+def _refuse_empty(given: Slots) -> None:
+    for name, each in given.items():
+        counts = name in names.REACHING or name in common.COMMON
+        if counts and name not in names.EMPTY and not callable(each.value) and not each.text().strip():
+            raise PartwrightError(
+                f"{slots.spoken_of(each)} is empty: give it a value, or leave it out", field=each.name
+            )
+
+
+def _protocol(given: Slots) -> str:
+    if _PROTOCOL not in given:
+        return _PROTOCOLS[0]
+    text = given[_PROTOCOL].text()
+    if text.upper() not in _PROTOCOLS:
+        near = meant(text.upper(), _PROTOCOLS)
+        reason = f"is not one of {', '.join(_PROTOCOLS)}{near}"
+        raise PartwrightError(
+            f"{slots.spoken_of(given[_PROTOCOL])} {shown(text)} {reason}",
+            field=_PROTOCOL,
+            value=text,
+            reason=reason,
+        )
+    return text.upper()

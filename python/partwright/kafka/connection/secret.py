@@ -1,0 +1,82 @@
+"""Values that are never shown, and texts without them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import quote, quote_plus
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["HIDDEN", "Secret", "clear", "without"]
+
+HIDDEN = "[hidden]"
+"""What stands where a secret would, as in Kafka's own logs."""
+_LEAST_LINE = 16
+
+
+class Secret:
+    """A text that shows as `[hidden]` wherever it is printed, and that goes into no pickle.
+
+    Examples:
+        >>> f"{Secret('hunter2')}", [Secret("hunter2")], Secret("a") == Secret("a")
+        ('[hidden]', [[hidden]], True)
+        >>> Secret("hunter2").clear()
+        'hunter2'
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def clear(self) -> str:
+        """The text itself, for the library that needs it."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash((Secret, self._text))
+
+    def __copy__(self) -> Secret:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise PartwrightError("a secret is not pickled: read the configuration again where it is needed")
+
+
+def clear(value: str | Secret) -> str:
+    """The text of what may be a secret."""
+    return value.clear() if isinstance(value, Secret) else value
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    r"""A text with `[hidden]` in place of each secret, as it is and as it is quoted in Python, JSON, JAAS and URLs.
+
+    Examples:
+        >>> without('password="a\\"b", a%22b', ['a"b'])
+        'password="[hidden]", [hidden]'
+        >>> without("hidden e", ["e", "hidden"])
+        '[hidden] [hidden]'
+    """
+    forms: set[str] = set()
+    for secret in secrets:
+        # A key that is cut at its line ends is a secret still.
+        for part in [secret, *(line for line in secret.splitlines() if len(line) >= _LEAST_LINE)]:
+            quoted = json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]
+            forms |= {part, *quoted, quote(part), quote(part, safe=""), quote_plus(part)}
+    longest_first = sorted(forms - {""}, key=lambda each: (-len(each), each))
+    # All at once: a short secret may be a part of what stands in another one's place.
+    return re.sub("|".join(map(re.escape, longest_first)), HIDDEN, text) if longest_first else text

@@ -1,0 +1,73 @@
+"""`bootstrap.servers`: one or more of host:port, checked before anybody asks them."""
+
+from __future__ import annotations
+
+import re
+
+from partwright._check import shown
+from partwright.errors import PartwrightError
+
+__all__ = ["bootstrap_servers", "is_server", "schemes"]
+
+# Host and port as Kafka's Utils.HOST_PORT_PATTERN (4.4) has them, with a name of a protocol before them or not.
+_SERVER = re.compile(
+    r"(?:(?P<scheme>[0-9a-zA-Z\-%._]*)://)?(?P<host>\[[0-9a-zA-Z\-%._:]+\]|[0-9a-zA-Z\-%._]+):(?P<port>[0-9]{1,5})"
+)
+_LARGEST_PORT = 65_535
+
+
+def is_server(text: str) -> bool:
+    """Whether a text is host:port, or [::1]:port.
+
+    Examples:
+        >>> is_server("a:9092"), is_server("[::1]:9092"), is_server("a"), is_server("a:99999")
+        (True, True, False, False)
+    """
+    found = _SERVER.fullmatch(text)
+    return found is not None and found["scheme"] is None and 0 < int(found["port"]) <= _LARGEST_PORT
+
+
+def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
+    """The servers as host:port with commas between them: without blanks, and without a protocol before a host.
+
+    Args:
+        given: What the setting has.
+        name: What the sentence calls it.
+
+    Raises:
+        PartwrightError: One of them is not host:port. Java refuses it too: neither library has a port by default.
+
+    Examples:
+        >>> bootstrap_servers("SASL_SSL://a:9092, [::1]:9093")
+        'a:9092,[::1]:9093'
+        >>> bootstrap_servers("localhost")
+        Traceback (most recent call last):
+        partwright.errors.PartwrightError: bootstrap.servers 'localhost' has no port: write 'localhost:9092'
+    """
+    if "@" in given:
+        raise PartwrightError(
+            f"{name} has an @, and servers are host:port: a user and a password are sasl.username and sasl.password",
+            field=name,
+        )
+    found: list[str] = []
+    for server in filter(None, (each.strip() for each in given.split(","))):
+        match = _SERVER.fullmatch(server)
+        if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
+            no_port = _SERVER.fullmatch(f"{server}:9092") is not None
+            reason = f"has no port: write {shown(f'{server}:9092')}" if no_port else "is not host:port"
+            raise PartwrightError(f"{name} {shown(server)} {reason}", field=name, value=server, reason=reason)
+        found.append(f"{match['host']}:{int(match['port'])}")
+    if not found:
+        raise PartwrightError(f"{name} is empty: write host:port", field=name, value=given)
+    return ",".join(found)
+
+
+def schemes(given: str) -> set[str]:
+    """The protocols that stand before hosts; Kafka's clients read past them.
+
+    Examples:
+        >>> schemes("SASL_SSL://a:9092,b:9092")
+        {'SASL_SSL'}
+    """
+    matches = (_SERVER.fullmatch(each.strip()) for each in given.split(","))
+    return {match["scheme"].upper() for match in matches if match and match["scheme"]}

@@ -1,0 +1,160 @@
+"""What layers of settings mean together: one place for each meaning, however it is spelled; upper layers win."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from partwright._check import shown
+from partwright.errors import PartwrightError
+from partwright.kafka.connection import jaas, names
+from partwright.kafka.connection.layers import Given
+from partwright.kafka.connection.secret import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.kafka.connection.layers import Layer
+
+__all__ = ["JAAS", "MODULE", "MODULES", "Slots", "merged", "spoken_of"]
+
+Slots: TypeAlias = Mapping[str, Given]
+"""By the one name of a setting, who gave it. Options of JAAS have the setting's name, or `jaas:` before their own."""
+
+JAAS = "jaas:"
+MODULE = "jaas module"
+MODULES = {
+    "org.apache.kafka.common.security.plain.PlainLoginModule": ("PLAIN",),
+    "org.apache.kafka.common.security.scram.ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512"),
+    "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule": ("OAUTHBEARER",),
+    "software.amazon.msk.auth.iam.IAMLoginModule": ("AWS_MSK_IAM",),
+    "com.sun.security.auth.module.Krb5LoginModule": ("GSSAPI",),
+    "com.ibm.security.auth.module.Krb5LoginModule": ("GSSAPI",),
+}
+"""The login modules that are understood, and their mechanisms."""
+
+_CREDENTIALS = "sasl.oauthbearer.client.credentials."
+_SETTINGS = {
+    "username": "sasl.username",
+    "password": "sasl.password",
+    "clientId": f"{_CREDENTIALS}client.id",
+    "clientSecret": f"{_CREDENTIALS}client.secret",
+    "scope": "sasl.oauthbearer.scope",
+    "serviceName": "sasl.kerberos.service.name",
+    "principal": "sasl.kerberos.principal",
+    "keyTab": "sasl.kerberos.keytab",
+}
+_TRUST = {
+    "ssl.ca.location",
+    "ssl.truststore.certificates",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.type",
+}
+_PAIR = {
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+}
+_STORE = {"ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type"}
+_HTTPS = {"https.ca.location", "https.ca.pem"}
+_ANY_CASE = {"security.protocol", "sasl.mechanism"}
+# What says another thing than a lower layer's: which of its settings then count no more.
+_INSTEAD = {
+    **dict.fromkeys(_TRUST - {"ssl.truststore.password", "ssl.truststore.type"}, _TRUST),
+    **dict.fromkeys(_HTTPS, _HTTPS),
+    "ssl.keystore.location": _PAIR | _STORE,
+    "ssl.certificate.location": _STORE | {"ssl.keystore.certificate.chain"},
+    "ssl.keystore.certificate.chain": _STORE | {"ssl.certificate.location"},
+    "ssl.key.location": _STORE | {"ssl.keystore.key"},
+    "ssl.keystore.key": _STORE | {"ssl.key.location"},
+}
+
+
+def merged(layers: Sequence[Layer]) -> Slots:
+    """The settings of all layers, of which the last is the uppermost.
+
+    Raises:
+        PartwrightError: A layer gives one setting two values, or `sasl.jaas.config` cannot be read or does not fit.
+    """
+    found: dict[str, Given] = {}
+    for layer in layers:
+        upper = _of_layer(layer)
+        gone = {name for given in upper for name in _INSTEAD.get(given, ())}
+        gone |= {
+            name
+            for name in found
+            if MODULE in upper and (name.startswith(JAAS) or name in _SETTINGS.values())
+        }
+        gone |= {MODULE} if _fits_not(found.get(MODULE), upper.get("sasl.mechanism")) else set()
+        found = {name: given for name, given in found.items() if name not in gone} | upper
+    module, mechanism = found.get(MODULE), found.get("sasl.mechanism")
+    if module is not None and mechanism is not None and _fits_not(module, mechanism):
+        raise PartwrightError(
+            f"{spoken_of(mechanism)} is {shown(mechanism.text())}, and the {module.text().split('.')[-1]} of "
+            f"{spoken_of(module)} is for {' and '.join(MODULES[module.text()])}: they have to fit",
+            field=mechanism.name,
+            value=mechanism.text(),
+        )
+    return found
+
+
+def spoken_of(given: Given) -> str:
+    """A setting as sentences name it: where it is, and the name that it has there."""
+    return f"{given.place}: {given.name}"
+
+
+def _of_layer(layer: Layer) -> dict[str, Given]:
+    found: dict[str, Given] = {}
+    for given in layer.given:
+        options = _expanded(given) if given.name == "sasl.jaas.config" else {given.kept_as: given}
+        for name, each in options.items():
+            other = found.setdefault(name, each)
+            if _compared(name, other) != _compared(name, each):
+                raise PartwrightError(
+                    f"{spoken_of(each)} and {other.name} are one setting with two values: leave one out",
+                    field=each.name,
+                )
+    return found
+
+
+def _fits_not(module: Given | None, mechanism: Given | None) -> bool:
+    if module is None or mechanism is None:
+        return False
+    return mechanism.text().upper() not in MODULES[module.text()]
+
+
+def _compared(name: str, given: Given) -> object:
+    if callable(given.value):
+        return given.value
+    return given.text().strip().upper() if name in _ANY_CASE else given.text().strip()
+
+
+def _expanded(given: Given) -> dict[str, Given]:
+    """The module of `sasl.jaas.config`, and each of its options as the setting that it is."""
+    try:
+        login = jaas.parse(given.text())
+    except PartwrightError as error:
+        raise error.within(spoken_of(given)).knowing(field=given.name) from None
+    module = next((each for each in MODULES if f".{login.module}".endswith(f".{each}")), None)
+    if module is None:
+        known = ", ".join(each.split(".")[-1] for each in list(MODULES)[:5])
+        raise PartwrightError(
+            f"{spoken_of(given)} has as its login module {jaas.named(login.module)}, and partwright knows {known}",
+            field=given.name,
+        )
+    found = {MODULE: replace(given, value=module)}
+    for option, value in login.options.items():
+        name = _SETTINGS.get(option, f"{JAAS}{option}")
+        # What is a setting's own is as secret as that; of the others nothing is known.
+        hidden = name in names.SECRETS or name.startswith(JAAS)
+        # What quotes have torn apart may be a part of a secret.
+        told = (
+            option if option.isascii() and option.replace("_", "").replace(".", "").isalnum() else "an option"
+        )
+        as_option = replace(given, name=f"{given.name} ({told})", value=Secret(value) if hidden else value)
+        found[name] = as_option
+    return found

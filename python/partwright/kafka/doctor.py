@@ -1,0 +1,138 @@
+"""Each step on the way to a Kafka, to a topic's records and to a group, with what was found or what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+from partwright.kafka.bounds import Bounds
+from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.probe import Step, each_server, way_to
+from partwright.kafka.records import TopicRecords
+from partwright.kafka.topics import check_topic_name, described, no_topic
+from partwright.kafka.troubles import Troubles, advertised, named_brokers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from partwright.kafka.topics import KafkaConfigLike
+
+__all__ = ["examine"]
+
+# org.apache.kafka.common.protocol.Errors.
+_NO_SUCH_GROUP = 69
+
+
+def examine(
+    bootstrap: str | None,
+    *,
+    topic: str | None = None,
+    group: str | None = None,
+    kafka_config: KafkaConfigLike = None,
+    timeout: float = TIMEOUT_S,
+) -> Iterator[Step]:
+    """Goes every step, and tells each as it is gone.
+
+    Args:
+        bootstrap: Where the brokers are; None for the `bootstrap.servers` of the configuration.
+        topic: A topic that is to be described and read, too.
+        group: A group that is to be described, too.
+        kafka_config: The client configuration.
+        timeout: Seconds for each step.
+
+    Yields:
+        `configuration`; for each server `resolve`, `connect`, `TLS`, `Kafka` and `SASL`, up to the first that fails;
+        `log in`; `broker` for each that the cluster names; `topic`, `read` and `group` where they are asked for. What
+        depends on a step that failed is left out.
+
+    Raises:
+        PartwrightError: The configuration cannot be read.
+    """
+    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    servers = config.required_servers()
+    if topic is not None:
+        check_topic_name(topic)
+    mechanism = f" with {config.mechanism}" if config.security_protocol.startswith("SASL") else ""
+    yield Step("configuration", servers, True, f"{config.security_protocol}{mechanism}")
+    is_one_there = False
+    for host, port in each_server(servers):
+        step = None
+        for step in way_to(host, port, config, timeout):
+            yield step
+        is_one_there = is_one_there or (step is not None and step.passed)
+    if not is_one_there:
+        return
+    brokers: list[tuple[str, int, int]] = []
+    yield (step := _step("log in", servers, lambda: _log_in(config, timeout, brokers)))
+    if not step.passed:
+        return
+    steps = [_broker(*each, config, timeout) for each in brokers]
+    yield from steps
+    if not any(step.passed for step in steps):
+        return
+    with admin_client(config, timeout) as admin:
+        if topic is not None:
+            step = _step("topic", topic, lambda: _topic(admin, topic))
+            yield step
+            if step.passed:
+                yield _step("read", topic, lambda: _read(config, topic))
+        if group is not None:
+            yield _step("group", group, lambda: _group(admin, group))
+
+
+def _step(name: str, where: str, ask: Callable[[], str]) -> Step:
+    try:
+        return Step(name, where, True, ask())
+    except PartwrightError as error:
+        return Step(name, where, False, str(error), str(error))
+
+
+def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, int]]) -> str:
+    """Adds the brokers that the cluster names."""
+    troubles = Troubles(config, timeout)
+    told = named_brokers(config, timeout, troubles.note, troubles.check)
+    if told is None:
+        raise troubles.late()
+    brokers += told.brokers
+    return f"the cluster {told.cluster_id} of {_many(len(brokers), 'broker')} answers"
+
+
+def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> Step:
+    where = f"{host}:{port}"
+    for step in way_to(host, port, config, timeout):
+        if not step.passed:
+            return Step("broker", where, False, advertised(number, host, port, step), step.why)
+    return Step("broker", where, True, f"broker {number} can be reached where it says that it is")
+
+
+def _topic(admin: Admin, topic: str) -> str:
+    found = described(admin, [topic])[topic]
+    if found is None:
+        raise no_topic(admin, topic)
+    return _many(len(found.partitions), "partition")
+
+
+def _read(config: KafkaConfig, topic: str) -> str:
+    records = TopicRecords(None, topic, bounds=Bounds(last=1), stall=TIMEOUT_S, kafka_config=config)
+    if records.of == 0:
+        return "nothing to read: it has no records"
+    first = next(records.batches(), None)
+    return "its newest records are gone" if first is None else "its newest records can be read"
+
+
+def _group(admin: Admin, group: str) -> str:
+    asked = admin.client.describe_consumer_groups([group], request_timeout=admin.timeout)[group]
+    error = admin.error(asked)
+    if error is not None and error.code() == _NO_SUCH_GROUP:
+        return "there is no such group yet"
+    if error is not None:
+        raise refusal(admin.config, error, "DESCRIBE", f"the group {group!r}")
+    found = asked.result()
+    if found.state == confluent_kafka().ConsumerGroupState.DEAD:
+        return "there is no such group yet"
+    return f"{found.state.name.lower()}, {_many(len(found.members), 'member')}"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

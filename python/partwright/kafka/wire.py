@@ -1,0 +1,89 @@
+"""The two requests by which a port is known to be a Kafka's, as bytes: they find what librdkafka does not tell.
+
+Their formats never change: these are the first versions, which every broker since Kafka 0.10 answers before anybody has
+said who they are.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import socket
+
+__all__ = ["Handshake", "api_versions", "sasl_handshake"]
+
+# org.apache.kafka.common.protocol.ApiKeys.
+_SASL_HANDSHAKE, _API_VERSIONS = 17, 18
+_NO_SASL_HERE = 34
+# Bytes of the correlation id, which stands before an answer's body.
+_CORRELATION = 4
+_LARGEST_ANSWER = 1 << 20
+
+
+class Handshake(NamedTuple):
+    """What a listener says of SASL.
+
+    Attributes:
+        is_asked: Whether the listener asks who a client is.
+        taken: Whether it takes the mechanism.
+        mechanisms: Those that it takes.
+    """
+
+    is_asked: bool
+    taken: bool
+    mechanisms: tuple[str, ...]
+
+
+def api_versions(connection: socket.socket) -> None:
+    """Asks which requests there are, as every client does first; returns once a Kafka has answered.
+
+    Raises:
+        EOFError: The connection ended.
+        ValueError: What answers is no Kafka; the first bytes of its answer are in the error.
+    """
+    _ask(connection, _API_VERSIONS, 0, b"")
+
+
+def sasl_handshake(connection: socket.socket, mechanism: str) -> Handshake:
+    """Asks for a mechanism of SASL.
+
+    Raises:
+        EOFError: The connection ended.
+        ValueError: What answers is no Kafka.
+    """
+    name = mechanism.encode()
+    answer = _ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
+    code, count = struct.unpack_from(">hi", answer)
+    at, found = 6, []
+    for _ in range(count):
+        (length,) = struct.unpack_from(">h", answer, at)
+        found.append(answer[at + 2 : at + 2 + length].decode())
+        at += 2 + length
+    return Handshake(code != _NO_SASL_HERE, code == 0, tuple(found))
+
+
+def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:
+    """A request and the body of its answer."""
+    client = b"partwright"
+    request = struct.pack(">hhih", api, version, 1, len(client)) + client + body
+    connection.sendall(struct.pack(">i", len(request)) + request)
+    head = _received(connection, 8)
+    size, correlation = struct.unpack(">ii", head)
+    if correlation != 1 or not _CORRELATION <= size <= _LARGEST_ANSWER:
+        raise ValueError(head)
+    return _received(connection, size - _CORRELATION)
+
+
+def _received(connection: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        some = connection.recv(size - len(found))
+        if not some:
+            # The little that some other server says before it hangs up tells what it is.
+            if found:
+                raise ValueError(found)
+            raise EOFError
+        found += some
+    return found

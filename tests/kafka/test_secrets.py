@@ -1,0 +1,165 @@
+"""A secret that is given in any setting is in nothing that a command says, writes, logs or raises."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import Producer
+
+import partwright as pw
+from partwright.cli import main
+from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.connection import KafkaConfig
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECRET = "s3cr3t-Hunter2&Co"  # noqa: S105 - it is no secret
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+SASL = {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN"}
+TOKENS = {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}
+OIDC = {
+    **TOKENS,
+    "sasl.oauthbearer.method": "oidc",
+    "sasl.oauthbearer.client.id": "me",
+    "sasl.oauthbearer.token.endpoint.url": "http://127.0.0.1:9/token",
+}
+KEY = f"-----BEGIN PRIVATE KEY-----\n{SECRET}\n-----END PRIVATE KEY-----"
+PLANTED: dict[str, dict[str, str]] = {
+    "sasl.password": {**SASL, "sasl.username": "alice", "sasl.password": SECRET},
+    "a password without a user": {**SASL, "sasl.password": SECRET},
+    "sasl.jaas.config": {
+        **SASL,
+        "sasl.jaas.config": f'{PLAIN} required username="alice" password="{SECRET}";',
+    },
+    "a text of JAAS that does not end": {**SASL, "sasl.jaas.config": f'{PLAIN} required password="{SECRET}'},
+    "a module that there is not": {**SASL, "sasl.jaas.config": f'no.Module required password="{SECRET}";'},
+    "another mechanism's module": {
+        **SASL,
+        "sasl.mechanism": "SCRAM-SHA-256",
+        "sasl.jaas.config": f'{PLAIN} required username="a" password="{SECRET}";',
+    },
+    "both spellings": {
+        **SASL,
+        "sasl.username": "alice",
+        "sasl.password": SECRET + "1",
+        "sasl.jaas.config": f'{PLAIN} required username="alice" password="{SECRET}";',
+    },
+    "sasl.oauthbearer.client.secret": {**OIDC, "sasl.oauthbearer.client.secret": SECRET},
+    "a client's secret in JAAS": {
+        **TOKENS,
+        "sasl.oauthbearer.token.endpoint.url": "http://127.0.0.1:9/token",
+        "sasl.jaas.config": f'{OAUTH} required clientId="me" clientSecret="{SECRET}";',
+    },
+    "ssl.key.password": {"security.protocol": "SSL", "ssl.key.password": SECRET},
+    "ssl.key.pem": {"security.protocol": "SSL", "ssl.key.pem": KEY, "ssl.certificate.pem": "none"},
+    "ssl.keystore.key": {"security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.keystore.key": KEY},
+    "ssl.keystore.password": {
+        "security.protocol": "SSL",
+        "ssl.keystore.location": "/absent/store.p12",
+        "ssl.keystore.password": SECRET,
+    },
+    "ssl.truststore.password": {
+        "security.protocol": "SSL",
+        "ssl.truststore.location": "/absent/store.p12",
+        "ssl.truststore.password": SECRET,
+    },
+}
+COMMANDS = {
+    "check": ["check", "kafka://127.0.0.1:9/orders"],
+    "fingerprint": ["fingerprint", "kafka://127.0.0.1:9/orders", "--json"],
+    "which": ["which", "k", "--topic", "kafka://127.0.0.1:9/orders"],
+    "coordinator": ["coordinator", "billing", "--broker", "127.0.0.1:9"],
+    "assign": ["assign", "kafka://127.0.0.1:9", "--group", "billing"],
+    "doctor": ["doctor", "--bootstrap", "127.0.0.1:9", "--json"],
+    "doctor in words": ["doctor", "--bootstrap", "127.0.0.1:9", "--topic", "orders"],
+}
+
+
+def parts(text: str) -> list[str]:
+    """What of a text looks like the secret, however it is escaped."""
+    return [line for line in text.splitlines() if "s3cr3t" in line or "Hunter2" in line]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("planted", PLANTED)
+def test_no_command_says_a_secret(
+    planted: str,
+    command: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    file = tmp_path / "client.properties"
+    escaped = {name: value.replace("\n", "\\n") for name, value in PLANTED[planted].items()}
+    file.write_text("".join(f"{name}={value}\n" for name, value in escaped.items()), encoding="utf-8")
+    file.chmod(0o600)
+    with caplog.at_level(logging.DEBUG), pytest.raises(SystemExit) as ended:
+        main([*COMMANDS[command], "--command-config", str(file)])
+    assert ended.value.code in {1, 2}
+    out, err = capfd.readouterr()
+    assert out + err != ""
+    assert parts(out + err + caplog.text) == []
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_no_error_and_no_part_of_a_configuration_shows_a_secret(planted: str) -> None:
+    try:
+        config = KafkaConfig.read(PLANTED[planted], servers="127.0.0.1:9")
+        said = [
+            repr(config),
+            str(config),
+            f"{config}",
+            repr(vars(config)),
+            *config.notes,
+            repr(config.shown()),
+        ]
+        pw.Cluster.from_kafka(None, kafka_config=config, timeout=1)
+    except pw.PartwrightError as error:
+        said = ["".join(traceback.format_exception(error)), repr(error), repr(vars(error))]
+    assert parts("\n".join(said)) == []
+
+
+def test_a_secret_on_the_command_line_is_warned_of(capfd: pytest.CaptureFixture[str]) -> None:
+    words = [word for name, value in PLANTED["sasl.password"].items() for word in ("-X", f"{name}={value}")]
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "kafka://127.0.0.1:9/orders", *words])
+    assert ended.value.code == 2
+    _, err = capfd.readouterr()
+    assert err.count("process list") == 1
+    assert parts(err) == []
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_neither_an_answer_nor_its_page_has_a_secret(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with EmbeddedKafka(security="SASL_SSL") as kafka:
+        topics.create_topic(kafka.internal_bootstrap_servers, "orders", 3)
+        settings = kafka.client_properties(form="librdkafka")
+        producer = Producer({**settings, "partitioner": "murmur2_random"})
+        for row in range(100):
+            producer.produce("orders", b"v", b"%d" % row)
+        assert producer.flush(30) == 0
+        secrets = KafkaConfig.read(settings).secrets()
+        assert settings["sasl.password"] in secrets
+        words = [word for name, value in settings.items() for word in ("-X", f"{name}={value}")]
+        page = tmp_path / "check.html"
+        for command in (["check", "--json", "--report", str(page)], ["fingerprint"], ["resize", "--to", "6"]):
+            with pytest.raises(SystemExit) as ended:
+                main([command[0], "kafka:///orders", *command[1:], *words])
+            assert ended.value.code == 0
+            out, err = capfd.readouterr()
+            for secret in secrets:
+                assert secret not in out + err
+        text = page.read_text(encoding="utf-8")
+        for secret in secrets:
+            assert secret not in text
+            assert json.dumps(secret)[1:-1] not in text

@@ -1,0 +1,166 @@
+"""Every command and function that reaches a Kafka, on each security, with Java's settings and with librdkafka's."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+import partwright as pw
+from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.coordinators import coordinator
+from partwright.kafka.groups import consumer_group
+from partwright.kafka.records import TopicRecords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    Told = Callable[..., tuple[int, str, str]]
+
+pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
+
+MODES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "SSL", "mTLS", "SASL_SSL", "OAUTHBEARER"]
+RECORDS, N = 300, 3
+PATIENCE_S = 30.0
+
+
+@pytest.fixture(scope="module", params=MODES)
+def kafka(request: pytest.FixtureRequest) -> Iterator[EmbeddedKafka]:
+    """Two topics of the same keys, and a group of one member that has read one of them."""
+    with EmbeddedKafka(security=request.param, heap="192m") as running:
+        inside = running.internal_bootstrap_servers
+        for topic in ("orders", "users"):
+            topics.create_topic(inside, topic, N)
+            producer = Producer({"bootstrap.servers": inside, "partitioner": "murmur2_random"})
+            for row in range(RECORDS):
+                producer.produce(topic, b"v", key=b"key %d" % row)
+            assert producer.flush(PATIENCE_S) == 0
+        member = Consumer(
+            {"bootstrap.servers": inside, "group.id": "billing", "auto.offset.reset": "earliest"}
+        )
+        member.subscribe(["orders"])
+        while not member.assignment():
+            member.consume(1, 0.1)
+        member.commit(offsets=[TopicPartition("orders", each, 5) for each in range(N)], asynchronous=False)
+        yield running
+        member.close()
+
+
+@pytest.fixture(params=["client.properties", "librdkafka.properties"])
+def file(kafka: EmbeddedKafka, request: pytest.FixtureRequest) -> Path:
+    """What the broker's starter prints, in both forms."""
+    return kafka.folder / request.param
+
+
+def answered(told: Told, *words: object) -> dict[str, object]:
+    """What a command says that has an answer, and nothing to complain of."""
+    code, out, err = told(*words, "--json")
+    assert (code, err) == (0, "")
+    found: dict[str, object] = json.loads(out)
+    return found
+
+
+def test_which_asks_how_many_partitions_there_are(kafka: EmbeddedKafka, file: Path, told: Told) -> None:
+    topic = f"kafka://{kafka.bootstrap_servers}/orders"
+    found = answered(told, "which", "key 7", "--topic", topic, "--command-config", file)
+    assert found["n"] == N
+
+
+def test_every_record_is_read(kafka: EmbeddedKafka, file: Path, told: Told) -> None:
+    del kafka
+    # Without a host, the file's servers are meant.
+    read = answered(told, "check", "kafka:///orders", "--command-config", file)
+    assert (read["ok"], read["rows"], read["n"]) == (True, RECORDS, N)
+    found = answered(told, "fingerprint", "kafka:///orders", "--command-config", file)
+    assert (found["verdict"], found["rows"]) == ("one-writer", RECORDS)
+    moved = answered(told, "resize", "kafka:///orders", "--to", 6, "--command-config", file)
+    assert (moved["from"], moved["rows"]) == (N, RECORDS)
+    met = answered(told, "copartition", "kafka:///orders", "kafka:///users", "--command-config", file)
+    assert met["ok"]
+
+
+def test_the_group_is_asked_for(kafka: EmbeddedKafka, file: Path, told: Told) -> None:
+    where = answered(
+        told, *["coordinator", "billing", "--broker", kafka.bootstrap_servers, "--command-config", file]
+    )
+    offsets = where["offsets"]
+    assert isinstance(offsets, list)
+    assert {each["topic"] for each in offsets} == {"orders"}
+    found = answered(
+        told,
+        *["assign", f"kafka://{kafka.bootstrap_servers}", "--group", "billing", "--compare"],
+        *["--command-config", file],
+    )
+    assert found
+
+
+def test_doctor_goes_the_whole_way(kafka: EmbeddedKafka, file: Path, told: Told) -> None:
+    found = answered(told, "doctor", "--topic", "orders", "--group", "billing", "--command-config", file)
+    steps = found["steps"]
+    assert isinstance(steps, list)
+    names = ["configuration", "resolve", "connect", "TLS", "Kafka", "SASL"]
+    if "SSL" not in kafka.process.settings.security.security.protocol:
+        names.remove("TLS")
+    assert [each["name"] for each in steps] == [*names, "log in", "broker", "topic", "read", "group"]
+    assert steps[-1]["said"] == "stable, 1 member"
+
+
+def test_functions_take_a_file_or_a_dict(kafka: EmbeddedKafka, file: Path) -> None:
+    given = kafka.client_properties(form="librdkafka" if file.name.startswith("lib") else "java")
+    for config in (given, file, str(file)):
+        cluster = pw.Cluster.from_kafka(None, ["orders"], kafka_config=config)
+        assert len(cluster.topics["orders"]) == N
+        assert topics.partition_count(None, "orders", kafka_config=config) == N
+    server = kafka.bootstrap_servers
+    assert topics.cluster_id(server, kafka_config=file)
+    assert sum(topics.end_offsets(server, "orders", kafka_config=file).values()) == RECORDS
+    assert sum(topics.beginning_offsets(server, "orders", kafka_config=file).values()) == 0
+    assert len(pw.Cluster.from_kafka(server, kafka_config=file).topics) >= 2
+    assert coordinator(server, "billing", kafka_config=file)["leader"]["id"] == 1
+    assert len(consumer_group(server, "billing", kafka_config=file)["members"]) == 1
+    assert (
+        sum(len(each.keys) for each in TopicRecords(server, "orders", kafka_config=file).batches()) == RECORDS
+    )
+    name = f"made-{file.stem}"
+    topics.create_topic(server, name, 2, kafka_config=file)
+    topics.delete_topic(server, name, kafka_config=file)
+    assert topics.partition_count(server, name, kafka_config=file) is None
+
+
+def test_single_settings_and_the_environment_do_as_well(
+    kafka: EmbeddedKafka, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = kafka.client_properties()
+    single = [word for name, value in given.items() for word in ("-X", f"{name}={value}")]
+    code, out, err = told("check", "kafka:///orders", *single, "--json")
+    assert (code, json.loads(out)["rows"]) == (0, RECORDS)
+    warned = "a secret given by -X is in the process list: use --command-config FILE\n"
+    assert err == (warned if "sasl.jaas.config" in given else "")
+    # One of them may make sense with those of the file alone.
+    protocol = f"security.protocol={given['security.protocol'].lower()}"
+    read = answered(
+        told, "check", "kafka:///orders", "-X", protocol, "--command-config", kafka.command_config
+    )
+    assert read["rows"] == RECORDS
+    monkeypatch.setenv("PARTWRIGHT_COMMAND_CONFIG", str(kafka.command_config))
+    assert answered(told, "check", "kafka:///orders")["rows"] == RECORDS
+    assert pw.Cluster.from_kafka(None, ["orders"]).topics.keys() == {"orders"}
+
+
+def test_every_kind_of_store_does_as_well(kafka: EmbeddedKafka, told: Told) -> None:
+    if not kafka.process.settings.security.security.encrypted:
+        pytest.skip("there are no certificates")
+    for stores in ("pkcs12", "jks"):
+        file = kafka.folder / f"client-{stores}.properties"
+        assert answered(told, "check", "kafka:///orders", "--command-config", file)["rows"] == RECORDS
+        assert answered(told, "doctor", "--topic", "orders", "--command-config", file)["ok"]
+
+
+def test_what_nobody_may_know_is_asked_without_settings(
+    kafka: EmbeddedKafka, refusal: Callable[..., str]
+) -> None:
+    said = refusal("check", f"kafka://{kafka.bootstrap_servers}/orders")
+    assert "set security.protocol to" in said

@@ -1,0 +1,139 @@
+"""Listeners on 127.0.0.1 that are no Kafka, or not quite one, each for a `with` block."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["closed_port", "mute", "relay", "tls", "web"]
+
+_HOST = "127.0.0.1"
+_LOOK_S = 0.2
+_CHUNK = 1 << 16
+
+
+def closed_port() -> int:
+    """A port where nothing listens."""
+    with socket.socket() as free:
+        free.bind((_HOST, 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def _listening(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Calls `serve` with each connection, in a thread of its own; the port."""
+    ended = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def take(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            serve(connection)
+
+    def accept() -> None:
+        while not ended.is_set():
+            with suppress(TimeoutError):
+                connection, _ = listener.accept()
+                threads.append(threading.Thread(target=take, args=(connection,), daemon=True))
+                threads[-1].start()
+
+    with socket.create_server((_HOST, 0)) as listener:
+        listener.settimeout(_LOOK_S)
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield int(listener.getsockname()[1])
+        finally:
+            ended.set()
+            accepting.join()
+
+
+def address(host: bytes, port: int) -> bytes:
+    """How Kafka's answers have a broker's address: as many bytes for each name that is as long."""
+    assert len(host) == len(_HOST)
+    return host + port.to_bytes(4, "big")
+
+
+@contextmanager
+def mute() -> Iterator[int]:
+    """Takes each connection, reads what is said, and says nothing; the port."""
+
+    def serve(connection: socket.socket) -> None:
+        while connection.recv(_CHUNK):
+            pass
+
+    with _listening(serve) as port:
+        yield port
+
+
+@contextmanager
+def web() -> Iterator[int]:
+    """A web server; the port."""
+
+    def serve(connection: socket.socket) -> None:
+        connection.recv(_CHUNK)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+
+    with _listening(serve) as port:
+        yield port
+
+
+@contextmanager
+def tls(pem: Path, *, asks: bool = False) -> Iterator[int]:
+    """Speaks TLS, and ends the connection after the first word; the port.
+
+    Args:
+        pem: The file with its key and its certificate.
+        asks: Whether it speaks TLS 1.2, which asks for a client's certificate as the connection is made.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    if asks:
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.verify_mode = ssl.CERT_REQUIRED
+
+    def serve(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as secured:
+            secured.recv(_CHUNK)
+
+    with _listening(serve) as port:
+        yield port
+
+
+@contextmanager
+def relay(
+    port: int, *, elsewhere: tuple[bytes, int] | None = None, slowed: Callable[[int], None] = lambda _: None
+) -> Iterator[int]:
+    """Hands on what is said to and by a Kafka that advertises 127.0.0.1, and says that it is elsewhere; the port.
+
+    Args:
+        port: The Kafka's.
+        elsewhere: The name that is said instead, as long as 127.0.0.1, and the port; this relay's own by default.
+        slowed: Called with how many bytes Kafka says, each time before they are handed on.
+    """
+
+    def asked(client: socket.socket, kafka: socket.socket) -> None:
+        with suppress(OSError):
+            while said := client.recv(_CHUNK):
+                kafka.sendall(said)
+            kafka.shutdown(socket.SHUT_WR)
+
+    def serve(connection: socket.socket) -> None:
+        with ExitStack() as ending:
+            kafka = ending.enter_context(socket.create_connection((_HOST, port)))
+            threading.Thread(target=asked, args=(connection, kafka), daemon=True).start()
+            while said := kafka.recv(_CHUNK):
+                slowed(len(said))
+                connection.sendall(said.replace(address(_HOST.encode(), port), address(*places[0])))
+
+    # Where it is, it knows only once it listens.
+    places = [elsewhere] if elsewhere else []
+    with _listening(serve) as at:
+        places.append((_HOST.encode(), at))
+        yield at
