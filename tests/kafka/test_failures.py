@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker, pytest.mark.timeout(180)]
 
-AT_MOST_S = 10.0
+# Ten seconds is what is promised on a machine with nothing else to do. A busy one takes longer, and what does not look
+# for itself waits for librdkafka's own time, which is a minute.
+AT_MOST_S = 30.0
 TOPIC = "orders"
 
 
@@ -379,8 +381,7 @@ def test_silence_is_not_waited_for(
     failed = [each for each in steps if not each.passed]
     assert (said, {each.name for each in failed}) == ("", {step})
     assert is_said(failed[0].said, sentence), failed
-    # Each server has a time of its own there.
-    assert seconds < AT_MOST_S * (2 if name == "plain" else 1)
+    assert seconds < AT_MOST_S
 
 
 def test_a_name_that_the_system_never_resolves_is_not_waited_for(

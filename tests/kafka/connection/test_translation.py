@@ -24,6 +24,12 @@ OAUTH = f"{PACKAGE}.oauthbearer.OAuthBearerLoginModule"
 HANDLER = f"{PACKAGE}.oauthbearer.OAuthBearerLoginCallbackHandler"
 SASL = {"bootstrap.servers": "127.0.0.1:1", "security.protocol": "SASL_SSL"}
 URL = "https://example.com/token"
+OIDC = {
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.token.endpoint.url": URL,
+    "sasl.oauthbearer.client.id": "a",
+    "sasl.oauthbearer.client.secret": "s",
+}
 MSK = {
     "bootstrap.servers": "b-1.orders.a1b2c3.c2.kafka.eu-central-1.amazonaws.com:9098",
     "security.protocol": "SASL_SSL",
@@ -128,8 +134,17 @@ def test_the_unsecured_token_is_said_in_both_directions() -> None:
             "by OIDC needs sasl.oauthbearer.client.credentials.client.id",
         ),
         (
-            {"sasl.mechanism": "OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url": "file:///token"},
-            "needs sasl.oauthbearer.client.credentials.client.id|is an address that begins with https://",
+            OIDC | {"sasl.oauthbearer.token.endpoint.url": "file:///token"},
+            "is an address that begins with https://",
+        ),
+        *(
+            (OIDC | {f"sasl.oauthbearer.{name}": value}, f"{name} asks for a token in another way")
+            for name, value in {
+                "grant.type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+                "metadata.authentication.type": "azure_imds",
+                "jwt.retriever.class": "org.apache.kafka.common.security.oauthbearer.JwtBearerJwtRetriever",
+                "assertion.claim.iss": "us",
+            }.items()
         ),
         ({"sasl.mechanism": "PLAIN", "sasl.login.class": "a.B"}, "is a class that runs in Java alone"),
         (

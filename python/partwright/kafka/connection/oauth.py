@@ -12,7 +12,7 @@ from partwright.kafka.connection.secret import Secret, clear
 from partwright.kafka.connection.slots import JAAS, spoken_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from partwright.kafka.connection.slots import Slots
 
@@ -28,17 +28,15 @@ _URL = f"{_OF}token.endpoint.url"
 _ID, _SECRET = f"{_OF}client.credentials.client.id", f"{_OF}client.credentials.client.secret"
 _SCOPE, _EXTENSIONS, _CONFIG = f"{_OF}scope", f"{_OF}extensions", f"{_OF}config"
 _METHOD, _GRANT, _METADATA = f"{_OF}method", f"{_OF}grant.type", f"{_OF}metadata.authentication.type"
-_RETRIEVER = f"{_OF}jwt.retriever.class"
+_RETRIEVER, _ASSERTION, _CLAIM = f"{_OF}jwt.retriever.class", f"{_OF}assertion.", f"{_OF}sub.claim.name"
 _UNSECURE = "enable.sasl.oauthbearer.unsecure.jwt"
 _HANDLER_CLASS = "sasl.login.callback.handler.class"
-_JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-_RETRIEVERS = {
-    "ClientCredentialsJwtRetriever": "client_credentials",
-    "DefaultJwtRetriever": "client_credentials",
-    "JwtBearerJwtRetriever": _JWT_BEARER,
+# By which a client's id and its secret get the token: the one way that both libraries have had from the first.
+_GRANTS = {
+    _GRANT: {"client_credentials"},
+    _METADATA: {"none"},
+    _RETRIEVER: {"ClientCredentialsJwtRetriever", "DefaultJwtRetriever"},
 }
-_RETRIEVER_PACKAGE = "org.apache.kafka.common.security.oauthbearer."
-_OWN_NAMES = {f"{_OF}assertion.template.file": f"{_OF}assertion.jwt.template.file"}
 _EXTENSION, _UNSECURED, _TLS = "extension_", "unsecuredLogin", "ssl."
 _LIST, _TEXT = "ListClaim_", "StringClaim_"
 
@@ -116,15 +114,12 @@ class Oidc:
     """A token that an authorization server gives.
 
     Attributes:
-        settings: The settings `sasl.oauthbearer.…` that both libraries have, under Java's names.
-        own: Those that librdkafka alone has.
+        settings: The settings `sasl.oauthbearer.…`, under the names that both libraries have.
         extensions: What the broker is told besides.
         ca_pem: Whom the authorization server's certificate is trusted by; None: the system's.
     """
 
     settings: tuple[tuple[str, str | Secret], ...]
-    own: tuple[tuple[str, str | Secret], ...] = ()
-    grant: str = "client_credentials"
     extensions: tuple[tuple[str, str], ...] = ()
     ca_pem: str | None = None
     mechanism: str = _MECHANISM
@@ -133,23 +128,13 @@ class Oidc:
         """The settings by librdkafka's names."""
         del servers
         found: dict[str, object] = {"sasl.mechanism": _MECHANISM, _METHOD: "oidc"}
-        found |= {_OWN_NAMES.get(name, name): clear(value) for name, value in self.settings + self.own}
-        if self.grant != "client_credentials":
-            found[_GRANT] = self.grant
+        found |= {name: clear(value) for name, value in self.settings}
         if self.extensions:
             found[_EXTENSIONS] = ",".join(f"{name}={value}" for name, value in self.extensions)
         return found | ({"https.ca.pem": self.ca_pem} if self.ca_pem else {})
 
     def java(self) -> dict[str, str]:
-        """The settings by Java's names.
-
-        Raises:
-            PartwrightError: Java has nothing for one of librdkafka's.
-        """
-        if self.own:
-            raise PartwrightError(
-                f"Java's clients have no {self.own[0][0]}: they cannot get a token this way"
-            )
+        """The settings by Java's names."""
         settings = {name: clear(value) for name, value in self.settings}
         names = {_ID: "clientId", _SECRET: "clientSecret", _SCOPE: "scope"}
         # Within JAAS, where Kafka's clients have looked for them since 3.1; by their own names since 4.1.
@@ -157,14 +142,10 @@ class Oidc:
         options |= {f"{_EXTENSION}{name}": value for name, value in self.extensions}
         if self.ca_pem:
             options |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": self.ca_pem}
-        retriever = next(name for name, grant in _RETRIEVERS.items() if grant == self.grant)
         return {
             "sasl.mechanism": _MECHANISM,
             "sasl.jaas.config": jaas.written(_MODULE, options),
             _HANDLER_CLASS: _OIDC_HANDLER,
-            **(
-                {_RETRIEVER: f"{_RETRIEVER_PACKAGE}{retriever}"} if self.grant != "client_credentials" else {}
-            ),
             **settings,
         }
 
@@ -204,22 +185,11 @@ def of(slots: Slots) -> _Found:
 
 
 def _oidc(slots: Slots) -> _Found:
-    grant = _grant(slots)
-    kept = {name for name in slots if name in {_URL, _ID, _SECRET, _SCOPE, f"{_OF}sub.claim.name"}}
-    kept |= {name for name in slots if name.startswith(f"{_OF}assertion.")}
-    own = {name for name in slots if name in {f"{_OF}assertion.private.key.pem", _METADATA, _CONFIG}}
-    metadata = slots[_METADATA].text().lower() if _METADATA in slots else "none"
-    if metadata not in {"none", "azure_imds"}:
-        raise PartwrightError(
-            f"{spoken_of(slots[_METADATA])} {shown(slots[_METADATA].text())} is not done by librdkafka: give none or "
-            "azure_imds",
-            field=_METADATA,
-        )
-    needed = [] if metadata != "none" else [_URL, *([_ID, _SECRET] if grant == "client_credentials" else [])]
-    for name in needed:
+    _refuse_other_grants(slots)
+    for name in (_URL, _ID, _SECRET):
         if name not in slots:
             raise PartwrightError(f"sasl.mechanism OAUTHBEARER by OIDC needs {name}", field=name)
-    if _URL in slots and not slots[_URL].text().lower().startswith(("https://", "http://")):
+    if not slots[_URL].text().lower().startswith(("https://", "http://")):
         raise PartwrightError(
             f"{spoken_of(slots[_URL])} is an address that begins with https://: librdkafka reads no token of a file",
             field=_URL,
@@ -231,33 +201,21 @@ def _oidc(slots: Slots) -> _Found:
     for name, value in extensions.items():
         if "," in value:
             raise PartwrightError(f"the extension {name} has a comma, which librdkafka parts extensions by")
-    found = Oidc(
-        _values(slots, kept - own),
-        _values(slots, own),
-        grant,
-        tuple(sorted(extensions.items())),
-        ca_pem,
-    )
+    kept = slots.keys() & {_URL, _ID, _SECRET, _SCOPE, _CLAIM}
+    found = Oidc(_values(slots, kept), tuple(sorted(extensions.items())), ca_pem)
     extended = {name for name in options if name.startswith(f"{JAAS}{_EXTENSION}")}
-    return found, kept | own | used | extended | {_EXTENSIONS, _METHOD, _GRANT, _RETRIEVER}
+    return found, kept | used | extended | {_EXTENSIONS, _METHOD, *_GRANTS}
 
 
-def _grant(slots: Slots) -> str:
-    grants = {"client_credentials", _JWT_BEARER}
-    if _RETRIEVER in slots:
-        grant = _RETRIEVERS.get(slots[_RETRIEVER].text().split(".")[-1])
-        if grant is None:
+def _refuse_other_grants(slots: Slots) -> None:
+    for name, given in slots.items():
+        is_other = name in _GRANTS and given.text().rpartition(".")[2] not in _GRANTS[name]
+        if is_other or name.startswith(_ASSERTION):
             raise PartwrightError(
-                f"{spoken_of(slots[_RETRIEVER])} {shown(slots[_RETRIEVER].text())} runs in Java alone: leave it out",
-                field=_RETRIEVER,
+                f"{spoken_of(given)} asks for a token in another way than by client_credentials, which partwright does "
+                "not do: give a client's id and secret, or in Python an oauth_cb",
+                field=name,
             )
-        return grant
-    grant = slots[_GRANT].text() if _GRANT in slots else "client_credentials"
-    if grant not in grants:
-        raise PartwrightError(
-            f"{spoken_of(slots[_GRANT])} is {' or '.join(sorted(grants))}, not {shown(grant)}", field=_GRANT
-        )
-    return grant
 
 
 def _https(slots: Slots, options: Slots) -> tuple[str | None, set[str]]:
@@ -339,7 +297,7 @@ def _pairs(texts: list[str], name: str) -> dict[str, str]:
     return {key.strip(): value for key, _, value in (text.partition("=") for text in texts)}
 
 
-def _values(slots: Slots, names: set[str]) -> tuple[tuple[str, str | Secret], ...]:
+def _values(slots: Slots, names: Iterable[str]) -> tuple[tuple[str, str | Secret], ...]:
     return tuple(
         (name, value) for name in sorted(names) if isinstance(value := slots[name].value, (str, Secret))
     )
