@@ -257,7 +257,7 @@ class TopicRecords:
             pa.array(offsets, pa.int64()),
             # The kind of timestamp is 0 where there is none.
             pa.array(
-                [at if kind else None for kind, at in [each.timestamp() for each in messages]], pa.int64()
+                [at if kind else None for kind, at in (each.timestamp() for each in messages)], pa.int64()
             ),
             pa.array([_size(message) for message in messages], pa.int64()) if self._sizes else None,
         )
