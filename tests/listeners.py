@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import socket
 import ssl
 import threading
+import time
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["closed_port", "mute", "relay", "tls", "web"]
+__all__ = ["closed_port", "mute", "relay", "tls", "tokens", "web"]
 
 _HOST = "127.0.0.1"
 _LOOK_S = 0.2
@@ -101,6 +104,39 @@ def tls(pem: Path, *, asks: bool = False) -> Iterator[int]:
     def serve(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as secured:
             secured.recv(_CHUNK)
+
+    with _listening(serve) as port:
+        yield port
+
+
+@contextmanager
+def tokens(pem: Path, user: str, client_id: str, client_secret: str) -> Iterator[int]:
+    """An authorization server of OIDC over TLS, whose tokens nobody has signed; the port.
+
+    Args:
+        pem: The file with its key and its certificate.
+        user: Whom its tokens are for.
+        client_id: Whom it gives one, by `client_credentials`.
+        client_secret: What they have to say.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    login = "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()
+
+    def part(claims: dict[str, object]) -> str:
+        return base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+
+    def serve(connection: socket.socket) -> None:
+        with context.wrap_socket(connection, server_side=True) as secured:
+            asked = secured.recv(_CHUNK).decode()
+            now = int(time.time())
+            token = f"{part({'alg': 'none'})}.{part({'sub': user, 'iat': now, 'exp': now + 3600})}."
+            said = json.dumps({"access_token": token, "token_type": "Bearer", "expires_in": 3600})
+            status = "200 OK"
+            if f"authorization: {login}".lower() not in asked.lower():
+                status, said = "401 Unauthorized", json.dumps({"error": "invalid_client"})
+            head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(said)}\r\n"
+            secured.sendall(f"{head}Connection: close\r\n\r\n{said}".encode())
 
     with _listening(serve) as port:
         yield port

@@ -243,8 +243,8 @@ def test_ctrl_c_ends_with_what_is_known(
     producer.flush(30)
     batches = TopicRecords.batches
 
-    def interrupted(records: TopicRecords) -> Iterator[TopicChunk]:
-        for number, batch in enumerate(batches(records)):
+    def interrupted(records: TopicRecords, stopped: Callable[[], bool]) -> Iterator[TopicChunk]:
+        for number, batch in enumerate(batches(records, stopped)):
             if number == 2:
                 for _ in range(signals):
                     signal.raise_signal(signal.SIGINT)

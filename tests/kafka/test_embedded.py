@@ -37,17 +37,18 @@ def wait_for(what: str, so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
+def words_of(process: psutil.Process) -> list[str]:
+    """A process's command line; empty where it has ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
 def processes_of(folder: Path) -> list[psutil.Process]:
     """Every process that was started for a broker under the folder."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            words = process.cmdline()
-        except psutil.Error:
-            continue
-        if any(f"{folder}/{embedded.FOLDER_PREFIX}" in word for word in words):
-            found.append(process)
-    return found
+    started = f"{folder}/{embedded.FOLDER_PREFIX}"
+    return [each for each in psutil.process_iter() if any(started in word for word in words_of(each))]
 
 
 def assert_nothing_left(folder: Path) -> None:
@@ -258,13 +259,15 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path, monkeypatch:
     assert (taken / "precious").exists()
 
 
-@pytest.mark.parametrize("package", ["kafka", "psutil"])
-def test_a_missing_extra_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "find_spec", lambda name: None if name == package else object())
-    with pytest.raises(
-        MissingExtraError, match=rf"^{package}.* is missing: pip install 'partwright\[kafka\]'"
-    ):
-        EmbeddedKafka().__enter__()
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("confluent_kafka", "confluent-kafka"), ("psutil", "psutil"), ("cryptography", "cryptography")],
+)
+def test_a_missing_extra_is_named(module: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "find_spec", lambda name: None if name == module else object())
+    said = rf"^{package} is missing: pip install 'partwright\[kafka\]'"
+    with pytest.raises(MissingExtraError, match=said), EmbeddedKafka(security="SSL"):
+        pass
 
 
 PROGRAM = """
@@ -340,7 +343,7 @@ def test_a_signal_while_starting_leaves_nothing(tmp_path: Path, number: signal.S
     process = launch(tmp_path, "sleep")
 
     def is_moment() -> bool:
-        words = [word for found in processes_of(tmp_path) for word in found.cmdline()]
+        words = [word for found in processes_of(tmp_path) for word in words_of(found)]
         return bool(list(tmp_path.iterdir())) and (
             moment == "folder" or any(moment in word for word in words)
         )

@@ -161,7 +161,9 @@ def test_another_mechanism_is_refused(kafka: EmbeddedKafka) -> None:
 def test_a_client_that_trusts_another_authority_is_refused(kafka: EmbeddedKafka) -> None:
     found = settings_of(kafka)
     del found["ssl.ca.location"]
-    assert reasons({**found, "ssl.ca.pem": Authority.new().pem.decode()}) == {"_SSL"}
+    # On a busy machine librdkafka sees the end of the connection before its reason.
+    told = reasons({**found, "ssl.ca.pem": Authority.new().pem.decode()})
+    assert set() < told <= {"_SSL", "_TRANSPORT"}
 
 
 @pytest.mark.parametrize("kafka", ["mTLS"], indirect=True)

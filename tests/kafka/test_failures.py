@@ -72,6 +72,23 @@ class Near(NamedTuple):
             "ssl.ca.location": str(self.folder / "ca.pem"),
         }
 
+    def token_server(self) -> int:
+        """The port of an authorization server that knows one client."""
+        file = self.certificate(*SERVER_NAMES)
+        return self.ending.enter_context(listeners.tokens(file, "alice", "us", "hunter2"))
+
+    def oidc(self, port: int) -> dict[str, str]:
+        """What its client says."""
+        return {
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "OAUTHBEARER",
+            "sasl.oauthbearer.method": "oidc",
+            "sasl.oauthbearer.client.id": "us",
+            "sasl.oauthbearer.client.secret": "hunter2",
+            "sasl.oauthbearer.token.endpoint.url": f"https://127.0.0.1:{port}/token",
+            "https.ca.location": str(self.folder / "ca.pem"),
+        }
+
     def advertising(self, security: str, host: bytes, port: int) -> str:
         """A Kafka that says that it is elsewhere; the name is as long as its own."""
         kafka = self.kafka(security)
@@ -217,20 +234,24 @@ def refused_token(near: Near) -> Case:
     return near.listening("OAUTHBEARER"), settings, "log in", sentence
 
 
-def oidc(port: int) -> dict[str, str]:
-    return {
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "OAUTHBEARER",
-        "sasl.oauthbearer.method": "oidc",
-        "sasl.oauthbearer.client.id": "us",
-        "sasl.oauthbearer.client.secret": "hunter2",
-        "sasl.oauthbearer.token.endpoint.url": f"http://127.0.0.1:{port}/token",
-    }
-
-
 def no_token(near: Near) -> Case:
-    settings = oidc(listeners.closed_port())
+    near.certificate(*SERVER_NAMES)
+    settings = near.oidc(listeners.closed_port())
     sentence = "there is no token for Kafka at … (Failed to connect to …): check the settings that get it (…)"
+    return near.listening("OAUTHBEARER"), settings, "log in", sentence
+
+
+def refused_client(near: Near) -> Case:
+    port = near.token_server()
+    settings = near.oidc(port) | {"sasl.oauthbearer.client.secret": "another"}
+    sentence = "there is no token for Kafka at … (…invalid_client…): check the settings that get it (…)"
+    return near.listening("OAUTHBEARER"), settings, "log in", sentence
+
+
+def untrusted_token_server(near: Near) -> Case:
+    settings = near.oidc(near.token_server())
+    del settings["https.ca.location"]
+    sentence = "there is no token for Kafka at … (…): check the settings that get it (…)"
     return near.listening("OAUTHBEARER"), settings, "log in", sentence
 
 
@@ -271,7 +292,15 @@ CASES: list[Callable[[Near], Case]] = [
     *[tls_not_expected, wrong_authority, no_authority, expired_certificate, wrong_host_name],
     *[another_server_of_tls, no_client_certificate, no_client_certificate_for_tls_1_2],
     *[foreign_client_certificate, wrong_mechanism, wrong_password, wrong_password_of_scram, unknown_user],
-    *[refused_token, no_token, user_expected, user_not_expected, advertised_port_is_closed],
+    *[
+        refused_token,
+        no_token,
+        refused_client,
+        untrusted_token_server,
+        user_expected,
+        user_not_expected,
+        advertised_port_is_closed,
+    ],
     advertised_name_is_unknown,
 ]
 
@@ -333,12 +362,13 @@ def silent(
     """A reading's and doctor's answers on what takes a connection and says nothing, all at once."""
     with ExitStack() as ending, ThreadPoolExecutor(8) as threads:
         near = Near(secured, tmp_path_factory.mktemp("silent"), ending)
+        near.certificate(*SERVER_NAMES)
         port = ending.enter_context(listeners.mute())
         cases: dict[str, tuple[str, Mapping[str, str]]] = {
             "plain": (f"127.0.0.1:{port},127.0.0.1:{port}", {}),
             "tls": (f"127.0.0.1:{port}", {"security.protocol": "SSL"}),
             "advertised": (near.advertising("PLAIN", b"127.0.0.1", port), near.settings("PLAIN")),
-            "token": (near.listening("OAUTHBEARER"), oidc(port)),
+            "token": (near.listening("OAUTHBEARER"), near.oidc(port)),
         }
         asked = {}
         for name, (server, settings) in cases.items():
@@ -415,6 +445,11 @@ def test_the_other_addresses_of_a_name_are_tried(
         ("SASL", True),
     ]
     assert steps[0].said == "broker.example is 127.0.0.2, 127.0.0.1"
+
+
+def test_a_token_server_opens_the_way(near: Near) -> None:
+    config = KafkaConfig.read(near.oidc(near.token_server()), servers=near.listening("OAUTHBEARER"))
+    assert [each.name for each in examine(None, kafka_config=config) if not each.passed] == []
 
 
 @pytest.fixture

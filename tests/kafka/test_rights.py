@@ -83,15 +83,14 @@ def kafka() -> Iterator[EmbeddedKafka]:
         inside = running.internal_bootstrap_servers
         for topic in ("orders", "users"):
             topics.create_topic(inside, topic, N)
-        producer = Producer(
-            {"bootstrap.servers": inside, "partitioner": "murmur2_random", "transactional.id": "t-1"}
-        )
-        producer.init_transactions(PATIENCE_S)
-        producer.begin_transaction()
-        for row in range(300):
-            for topic in ("orders", "users"):
-                producer.produce(topic, b"v", key=b"key %d" % row)
-        producer.commit_transaction(PATIENCE_S)
+        settings = {"bootstrap.servers": inside, "partitioner": "murmur2_random", "transactional.id": "t-1"}
+        with Producer(settings) as producer:
+            producer.init_transactions(PATIENCE_S)
+            producer.begin_transaction()
+            for row in range(300):
+                for topic in ("orders", "users"):
+                    producer.produce(topic, b"v", key=b"key %d" % row)
+            producer.commit_transaction(PATIENCE_S)
         member = Consumer({"bootstrap.servers": inside, "group.id": GROUP})
         member.subscribe(["orders"])
         while not member.assignment():

@@ -144,10 +144,9 @@ def test_neither_an_answer_nor_its_page_has_a_secret(
     with EmbeddedKafka(security="SASL_SSL") as kafka:
         topics.create_topic(kafka.internal_bootstrap_servers, "orders", 3)
         settings = kafka.client_properties(form="librdkafka")
-        producer = Producer({**settings, "partitioner": "murmur2_random"})
-        for row in range(100):
-            producer.produce("orders", b"v", b"%d" % row)
-        assert producer.flush(30) == 0
+        with Producer({**settings, "partitioner": "murmur2_random"}) as producer:
+            for row in range(100):
+                producer.produce("orders", b"v", b"%d" % row)
         secrets = KafkaConfig.read(settings).secrets()
         assert settings["sasl.password"] in secrets
         words = [word for name, value in settings.items() for word in ("-X", f"{name}={value}")]

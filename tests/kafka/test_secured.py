@@ -34,10 +34,9 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[EmbeddedKafka]:
         inside = running.internal_bootstrap_servers
         for topic in ("orders", "users"):
             topics.create_topic(inside, topic, N)
-            producer = Producer({"bootstrap.servers": inside, "partitioner": "murmur2_random"})
-            for row in range(RECORDS):
-                producer.produce(topic, b"v", key=b"key %d" % row)
-            assert producer.flush(PATIENCE_S) == 0
+            with Producer({"bootstrap.servers": inside, "partitioner": "murmur2_random"}) as producer:
+                for row in range(RECORDS):
+                    producer.produce(topic, b"v", key=b"key %d" % row)
         member = Consumer(
             {"bootstrap.servers": inside, "group.id": "billing", "auto.offset.reset": "earliest"}
         )
@@ -65,8 +64,11 @@ def answered(told: Told, *words: object) -> dict[str, object]:
 
 def test_which_asks_how_many_partitions_there_are(kafka: EmbeddedKafka, file: Path, told: Told) -> None:
     topic = f"kafka://{kafka.bootstrap_servers}/orders"
-    found = answered(told, "which", "key 7", "--topic", topic, "--command-config", file)
-    assert found["n"] == N
+    asked = ["which", "key 7", "--topic", topic, "--command-config", file]
+    assert answered(told, *asked)["n"] == N
+    # The lines that are printed do not say how such a Kafka is reached, and who copies them is told.
+    protocol = kafka.client_properties()["security.protocol"]
+    assert f"This Kafka is reached by {protocol}: give each its configuration, too" in told(*asked)[1]
 
 
 def test_every_record_is_read(kafka: EmbeddedKafka, file: Path, told: Told) -> None:

@@ -1,36 +1,71 @@
-"""The main job from one secured cluster to another, each by its own configuration; it leaves no secret behind."""
+"""The main job between secured clusters: each by its own configuration, with the least rights, leaving no secret."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from confluent_kafka import Producer
 
+from partwright.errors import PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
+from partwright.pipeline.settings import KafkaTarget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+
+    from partwright.pipeline.report import Report
+
+    Go = Callable[..., Report]
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
 
-RECORDS = 2000
+
+class Right(NamedTuple):
+    """One right of docs/rights.md."""
+
+    operation: str
+    kind: str
+    name: str
+    pattern: str = "literal"
+
+
+RECORDS = 300
+# With the two that a process of its own goes between, each way in which a broker may be secured.
+PAIRS = [
+    ("PLAIN", "SSL"),
+    ("SCRAM-SHA-256", "OAUTHBEARER"),
+    ("SCRAM-SHA-512", "SASL_SSL"),
+    ("SASL_SSL:OAUTHBEARER", "SASL_SSL:SCRAM-SHA-256"),
+]
+SOURCE_READ = Right("READ", "topic", "orders")
+TARGET = [Right(operation, "topic", "copied") for operation in ("CREATE", "READ", "WRITE")]
+PROOF = [
+    Right(operation, "topic", "copied.proof-", "prefixed")
+    for operation in ("CREATE", "READ", "WRITE", "DELETE")
+]
+
+
+def fill(kafka: EmbeddedKafka) -> None:
+    """A topic with records."""
+    topics.create_topic(kafka.internal_bootstrap_servers, "orders", 5)
+    settings = {"bootstrap.servers": kafka.internal_bootstrap_servers, "partitioner": "murmur2_random"}
+    with Producer(settings) as producer:
+        for row in range(RECORDS):
+            producer.produce("orders", b"v%d" % row, key=b"k%d" % (row % 100))
 
 
 @pytest.fixture(scope="module")
 def clusters() -> Iterator[tuple[EmbeddedKafka, EmbeddedKafka]]:
     """A source with a password over TLS, which has records, and a target that asks for a certificate."""
     with EmbeddedKafka(security="SASL_SSL:SCRAM-SHA-512") as source, EmbeddedKafka(security="mTLS") as target:
-        topics.create_topic(source.internal_bootstrap_servers, "orders", 5)
-        producer = Producer({**source.client_properties(form="librdkafka"), "partitioner": "murmur2_random"})
-        for row in range(RECORDS):
-            producer.produce("orders", b"v%d" % row, key=b"k%d" % (row % 100))
-        producer.flush()
+        fill(source)
         yield source, target
 
 
@@ -102,3 +137,119 @@ def test_a_configuration_that_cannot_be_used_is_one_sentence(words: list[str], s
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
     assert "hunter2" not in done.stderr
+
+
+@pytest.mark.parametrize(("source", "target"), PAIRS, ids=str)
+def test_each_security_is_read_from_or_written_to(source: str, target: str, go: Go) -> None:
+    with EmbeddedKafka(security=source, heap="192m") as read, EmbeddedKafka(security=target) as written:
+        fill(read)
+        report = go(
+            source="kafka:///orders",
+            source_config=KafkaConfig.read(read.command_config),
+            topic="copied",
+            target=KafkaTarget(KafkaConfig.read(written.client_properties(form="librdkafka"))),
+            partitions=3,
+            proof=False,
+        )
+    assert report.ok
+    assert report.records == RECORDS
+
+
+@pytest.fixture(scope="module")
+def authorizing() -> Iterator[EmbeddedKafka]:
+    """A Kafka whose users need rights, with records."""
+    with EmbeddedKafka(security="ACL") as kafka:
+        fill(kafka)
+        yield kafka
+
+
+@pytest.fixture
+def as_alice(authorizing: EmbeddedKafka, go: Go) -> Iterator[Callable[[Iterable[Right]], Report]]:
+    """Runs the job within one Kafka with these rights alone; topics and rights go with the test."""
+    config, inside = KafkaConfig.read(authorizing.command_config), authorizing.internal_bootstrap_servers
+    given: list[Right] = []
+
+    def run_with(rights: Iterable[Right], **settings: object) -> Report:
+        for right in rights:
+            authorizing.allow("alice", *right[:3], pattern=right.pattern)
+            given.append(right)
+        return go(
+            source="kafka:///orders",
+            source_config=config,
+            topic="copied",
+            target=KafkaTarget(config),
+            **{"partitions": 3, **settings},
+        )
+
+    yield run_with
+    for right in given:
+        assert authorizing.revoke("alice", *right[:3], pattern=right.pattern) == 1
+    for name in topics_of(authorizing):
+        if name.startswith("copied"):
+            topics.delete_topic(inside, name)
+
+
+def test_these_rights_are_enough(as_alice: Callable[..., Report]) -> None:
+    report = as_alice([SOURCE_READ, *TARGET, *PROOF])
+    assert report.ok
+    assert report.proof is not None
+    assert report.proof.equal == RECORDS
+
+
+def test_a_topic_that_is_there_needs_no_create(
+    authorizing: EmbeddedKafka, as_alice: Callable[..., Report]
+) -> None:
+    topics.create_topic(authorizing.internal_bootstrap_servers, "copied", 3)
+    assert as_alice([SOURCE_READ, *TARGET[1:]], proof=False).ok
+
+
+def test_to_describe_the_source_is_not_to_read_it(as_alice: Callable[..., Report]) -> None:
+    with pytest.raises(
+        PartwrightError, match=r"cannot be read: Kafka gives this user no right to READ the topic 'orders'"
+    ):
+        as_alice([SOURCE_READ._replace(operation="DESCRIBE"), *TARGET], proof=False)
+
+
+def words(right: Right) -> str:
+    return f"{right.operation} {right.name}"
+
+
+@pytest.mark.parametrize("missing", [SOURCE_READ, *TARGET], ids=words)
+def test_one_right_fewer_is_named(missing: Right, as_alice: Callable[..., Report]) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        as_alice([each for each in (SOURCE_READ, *TARGET) if each != missing], proof=False)
+    # Without DESCRIBE, which READ has in it, nobody gets as far as READ.
+    operation = "DESCRIBE" if missing == SOURCE_READ else missing.operation
+    assert f"no right to {operation} the topic '{missing.name}': grant it (kafka-acls.sh" in str(
+        refused.value
+    )
+    if missing.operation == "WRITE":
+        assert str(refused.value).endswith("; 0 of 300 records are written, the others are not")
+
+
+def test_who_may_not_make_the_proofs_topic_is_told(as_alice: Callable[..., Report]) -> None:
+    report = as_alice([SOURCE_READ, *TARGET])
+    assert report.ok
+    assert report.proof is None
+    (note,) = report.notes
+    assert re.search("^no proof .* no right to DESCRIBE the topic 'copied.proof-[0-9a-f]{16}'", note)
+    # Nothing is left that the next run would have to remove.
+    assert as_alice([], append=True, proof=False).notes == ()
+
+
+@pytest.mark.parametrize("missing", PROOF[1:3], ids=words)
+def test_a_proof_that_stops_says_what_is_done(missing: Right, as_alice: Callable[..., Report]) -> None:
+    with pytest.raises(PartwrightError) as refused:
+        as_alice([each for each in (SOURCE_READ, *TARGET, *PROOF) if each != missing])
+    said = str(refused.value)
+    assert said.startswith("the 300 records are written to topic 'copied' at ")
+    assert f"no right to {missing.operation} the topic 'copied.proof-" in said
+
+
+def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., Report]) -> None:
+    report = as_alice([SOURCE_READ, *TARGET, *PROOF[:3]])
+    assert report.ok
+    (note,) = report.notes
+    assert re.search(
+        "^the topic copied.proof-[0-9a-f]{16} of the proof is still there: .* no right to DELETE", note
+    )

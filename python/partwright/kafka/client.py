@@ -28,6 +28,7 @@ __all__ = [
     "Admin",
     "admin_client",
     "confluent_kafka",
+    "no_right",
     "refusal",
     "refused_settings",
 ]
@@ -190,14 +191,30 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
         of: On what, such as `the topic 'orders'`.
     """
     where = f"Kafka at {config.servers}"
-    if error.code() in {TOPIC_DENIED, _GROUP_DENIED, _CLUSTER_DENIED}:
-        kind = {TOPIC_DENIED: "topic", _GROUP_DENIED: "group"}.get(error.code(), "cluster")
-        name = f" {of.partition(' ')[2].partition(' ')[2]}" if kind != "cluster" else ""
-        return BrokerError(
-            f"{where} gives this user no right to {operation} {of}: grant it (kafka-acls.sh --add --operation "
-            f"{operation.capitalize()} --{kind}{name} --allow-principal User:...), or check the name"
-        )
+    kind = {TOPIC_DENIED: "topic", _GROUP_DENIED: "group", _CLUSTER_DENIED: "cluster"}.get(error.code())
+    if kind is not None:
+        name = "" if kind == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
+        return BrokerError(f"{where} gives {no_right(operation, kind, name)}")
     said = config.redacted(str(error.str()))
     return BrokerError(
         f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said
+    )
+
+
+def no_right(operation: str, kind: str, name: str = "") -> str:
+    """The end of a sentence about a right that is missing, and what to do.
+
+    Args:
+        operation: Kafka's name of what is not allowed, such as `READ`.
+        kind: `topic`, `group` or `cluster`.
+        name: Which topic or group.
+
+    Examples:
+        >>> print(no_right("READ", "topic", "orders").partition(",")[0])
+        this user no right to READ the topic 'orders': grant it (kafka-acls.sh --add --operation Read --topic 'orders' --allow-principal User:...)
+    """  # noqa: E501 - the sentence is one line
+    named = f" '{name}'" if name else ""
+    return (
+        f"this user no right to {operation} the {kind}{named}: grant it (kafka-acls.sh --add --operation "
+        f"{operation.capitalize()} --{kind}{named} --allow-principal User:...), or check the name"
     )

@@ -16,6 +16,7 @@ from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.quotes import refuse_open_quote
 from partwright.kafka import topics
 from partwright.kafka.address import parse_kafka
+from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import flights
 
@@ -107,9 +108,9 @@ def _kafka(address: str, given: KafkaConfig | None) -> Source:
     if topic is None:
         raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
     config = KafkaConfig.read(given, servers=servers)
-    at = config.required_servers()
-    if topics.partition_count(None, topic, kafka_config=config) is None:
-        raise PartwrightError(f"there is no topic {topic!r} at {at}")
+    with admin_client(config, TIMEOUT_S) as admin:
+        if topics.described(admin, [topic])[topic] is None:
+            raise topics.no_topic(admin, topic)
     options = {
         **spark_options(config),
         "subscribe": topic,

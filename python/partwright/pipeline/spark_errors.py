@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from partwright.errors import PartwrightError
+from partwright.kafka.client import no_right
 from partwright.spark.errors import first_sentence
 
 if TYPE_CHECKING:
@@ -20,16 +21,25 @@ __all__ = ["one_sentence", "refused_by_spark"]
 _LONGEST = 400
 
 
+# org.apache.kafka.common.errors.TopicAuthorizationException, which does not say what is not allowed.
+_DENIED = re.compile(r"Not authorized to access topics: \[(.+)\]")
+
+
 @contextlib.contextmanager
-def refused_by_spark(what: str) -> Iterator[None]:
-    """Turns what Spark throws in the block into a `PartwrightError` that begins with `what`."""
+def refused_by_spark(what: str, operation: str = "READ") -> Iterator[None]:
+    """Turns what Spark throws in the block into a `PartwrightError` that begins with `what`.
+
+    Args:
+        what: What is not done.
+        operation: The right that it needs on a topic, by Kafka's name.
+    """
     try:
         yield
     except (PySparkException, Py4JError, OSError) as error:
-        raise PartwrightError(f"{what}: {one_sentence(error)}") from error
+        raise PartwrightError(f"{what}: {one_sentence(error, operation)}") from error
 
 
-def one_sentence(error: BaseException) -> str:
+def one_sentence(error: BaseException, operation: str = "READ") -> str:
     """The cause that a person can act on: partwright's own sentence, else the innermost of Java's."""
     own = first_sentence(error) if isinstance(error, Exception) else None
     if own:
@@ -39,4 +49,6 @@ def one_sentence(error: BaseException) -> str:
     causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, flags=re.MULTILINE)
     line = causes[-1] if causes else text.strip().splitlines()[0]
     line = re.sub(r"\s*SQLSTATE: \w+\s*", "", line).strip()
+    if denied := _DENIED.search(line):
+        return f"Kafka gives {no_right(operation, 'topic', denied[1])}"
     return line if len(line) <= _LONGEST else line[: _LONGEST - 4] + " ..."

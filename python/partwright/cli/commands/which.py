@@ -99,7 +99,7 @@ def command(
     value = _value(key, key_type, as_hex=as_hex, is_null=is_null)
     # What is wrong with the options is said before a broker is asked.
     placements(value, 1 if n is None else n, client, key_type)
-    name, brokers, n = topic_of(topic, servers, n, connection)
+    name, brokers, n, protocol = topic_of(topic, servers, n, connection)
     found = placements(value, n, client, key_type)
     key_bytes = encode(value, key_type)
     ways = None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type)
@@ -111,7 +111,7 @@ def command(
     _print_table(console, found)
     _print_notes(console, found, n)
     if ways:
-        print_ways(console, ways)
+        print_ways(console, ways, protocol)
     if explain:
         _print_steps(console, found, n)
         # Hex digits are no word that is a key of other types, too.

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["print_ways", "topic_of", "ways_to_read"]
 
 _SERVERS = "localhost:9092"
+_PLAIN = "PLAINTEXT"
 
 
 def topic_of(
     given: str | None, servers: str | None, n: int | None, connection: Connection
-) -> tuple[str | None, str, int]:
-    """The topic's name, where its brokers are, and how many partitions it has.
+) -> tuple[str | None, str, int, str]:
+    """The topic's name, where its brokers are, how many partitions it has, and its `security.protocol`.
 
     Args:
         given: What --topic says: a name, an address, or nothing.
@@ -54,10 +55,10 @@ def topic_of(
         raise PartwrightError(
             "say how many partitions the topic has, with -n or --topic kafka://host:port/topic"
         )
-    return given, _SERVERS if servers is None else servers, n
+    return given, _SERVERS if servers is None else servers, n, _PLAIN
 
 
-def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str, int]:
+def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str, int, str]:
     from partwright.kafka.topics import end_offsets
 
     servers, topic = named_topic(address, {})
@@ -65,7 +66,7 @@ def _live(address: str, n: int | None, connection: Connection) -> tuple[str, str
     partitions = len(end_offsets(None, topic, kafka_config=config))
     if n not in {None, partitions}:
         click.echo(f"the topic has {partitions} partitions, -n says {n}", err=True)
-    return topic, config.required_servers(), partitions if n is None else n
+    return topic, config.required_servers(), partitions if n is None else n, config.security_protocol
 
 
 def ways_to_read(
@@ -94,8 +95,14 @@ def ways_to_read(
     }
 
 
-def print_ways(console: Console, ways: Json) -> None:
-    """Each on a line of its own, however long it is, for it is copied."""
+def print_ways(console: Console, ways: Json, protocol: str) -> None:
+    """Each on a line of its own, however long it is, for it is copied.
+
+    Args:
+        console: Where to.
+        ways: See `ways_to_read`.
+        protocol: The `security.protocol` by which the topic's Kafka is reached.
+    """
     console.print(
         f"To read partition {ways['partition']} of {ways['topic']} alone, where {ways['client']} puts it:",
         style="bold",
@@ -104,3 +111,9 @@ def print_ways(console: Console, ways: Json) -> None:
     spark = f"spark.read.format('kafka').options(**{options}).load()"
     for line in (ways["kcat"], ways["kafka-console-consumer"], spark):
         console.print(Text(f"  {line}"), soft_wrap=True)
+    if protocol != _PLAIN:
+        console.print(
+            f"This Kafka is reached by {protocol}: give each its configuration, too (kcat -F FILE, "
+            "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME).",
+            soft_wrap=True,
+        )
