@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 import partwright as pw
 from partwright.cli import main
+from partwright.errors import BrokerError
 from partwright.kafka import topics
 from partwright.kafka.bounds import WHOLE, Bounds, read_partitions, read_time
 from partwright.kafka.records import TopicRecords
@@ -263,3 +264,85 @@ def test_ctrl_c_ends_with_what_is_known(
     assert answer["read"]["interrupted"] is True
     assert 0 < answer["read"]["records"] == answer["rows"] < 20_000
     assert answer["misplaced"] == 0
+
+
+def rewritten(topic: str, servers: str) -> None:
+    """Another topic of the same name, with as many records."""
+    topics.delete_topic(servers, topic)
+    topics.create_topic(servers, topic, 1)
+    written(servers, topic, 4000)
+
+
+def written(servers: str, topic: str, records: int) -> None:
+    with Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random"}) as producer:
+        for row in range(records):
+            producer.produce(topic, b"v", b"%d" % (row % 500))
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_a_topic_that_is_made_anew_is_another_one(broker: EmbeddedKafka) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "anew", 1)
+    written(servers, "anew", 4000)
+    records = TopicRecords(servers, "anew")
+    batches = records.batches()
+    next(batches)
+    rewritten("anew", servers)
+    with pytest.raises(BrokerError, match="the topic 'anew' was deleted while it was read: start again"):
+        list(batches)
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_who_reads_what_is_committed_does_not_wait_for_a_transaction(broker: EmbeddedKafka) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "unfinished", 1)
+    written(servers, "unfinished", 10)
+    with Producer({"bootstrap.servers": servers, "transactional.id": "unfinished"}) as producer:
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        producer.produce("unfinished", b"v", b"k")
+        producer.flush(30)
+        for level, count in (("read_committed", 10), ("read_uncommitted", 11)):
+            # So long a wait at the broker is not silence.
+            config = {"isolation.level": level, "fetch.max.wait.ms": 70_000}
+            records = TopicRecords(servers, "unfinished", kafka_config=config)
+            assert sum(len(each.keys) for each in records.batches()) == count
+            assert records.told()["whole"]
+        producer.abort_transaction(30)
+
+
+@pytest.fixture
+def halves(broker: EmbeddedKafka) -> str:
+    """A topic of two partitions, each with records that java placed there."""
+    topics.create_topic(broker.bootstrap_servers, "halves", 2)
+    written(broker.bootstrap_servers, "halves", 1000)
+    return f"kafka://{broker.bootstrap_servers}/halves"
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_an_answer_of_a_part_says_no_more_than_that(
+    halves: str, told: Callable[..., tuple[int, str, str]], refusal: Callable[..., str]
+) -> None:
+    some = ["--only-partitions", "1"]
+    code, out, _ = told("check", halves, *some, "--min-used", "100%", "--json")
+    found = json.loads(out)
+    # Shares are of the partitions that were looked at.
+    assert (code, found["n"], found["among"], found["largest_over_mean"]) == (0, 2, 1, 1.0)
+    code, out, _ = told("check", halves, *some)
+    assert "1 of 1 partitions have rows; the largest has 100.0% of them, an even one 100.0%" in out
+    code, out, _ = told("resize", halves, "--to", "4", *some, "--json")
+    before = json.loads(out)["before"]
+    assert (code, [each["drain_to"] for each in before], [each["end"] for each in before]) == (
+        *(0, [None, None], [None, None]),
+    )
+    assert "an even one" not in told("resize", halves, "--to", "4", *some)[1]
+    assert "takes the whole topic" in refusal("resize", halves, "--to", "4", "--plan", *some)
+    said = refusal("copartition", halves, halves, "--since", "2099-01-01")
+    assert "nothing tells whether the topics meet" in said
+    code, out, _ = told("check", halves, "--since", "2099-01-01")
+    assert (code, "nothing was checked: there are no rows" in out) == (0, True)
+    code, _, err = told("check", halves, "--since", "20261124")
+    assert err == "--since 20261124 is in milliseconds: 1970-01-01T05:37:41Z; write a date as 2026-11-24\n"

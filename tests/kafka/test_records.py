@@ -228,8 +228,8 @@ def reading_up_to(
     """A reading that takes the topic to end elsewhere."""
     asked = records.offsets_of
 
-    def told(admin: Any, topic: str, partitions: Any, spec: str | int) -> dict[int, int]:
-        return ends if spec == "latest" else asked(admin, topic, partitions, spec)
+    def told(admin: Any, topic: str, partitions: Any, spec: str | int, **more: bool) -> dict[int, int]:
+        return ends if spec == "latest" else asked(admin, topic, partitions, spec, **more)
 
     monkeypatch.setattr(records, "offsets_of", told)
     return TopicRecords(broker.bootstrap_servers, topic, stall=1)

@@ -144,6 +144,7 @@ class Check:
         show: How many of the records that are not where they belong are kept as examples.
         max_share: Which share of the rows a partition may have at most, 0 to 1; None for any.
         min_used: Which share of the partitions must have rows at least, 0 to 1; None for any.
+        among: How many of the partitions are looked at, where that is not all: shares are of these.
 
     Attributes:
         rows: Rows seen.
@@ -166,7 +167,9 @@ class Check:
         show: int = 10,
         max_share: float | None = None,
         min_used: float | None = None,
+        among: int | None = None,
     ) -> None:
+        self._among = among
         self._contract = (max_share, min_used)
         self.misplaced = 0
         self.undetermined = 0
@@ -191,6 +194,11 @@ class Check:
         return self._placer.n
 
     @property
+    def among(self) -> int:
+        """How many of the partitions are looked at."""
+        return self.n if self._among is None else self._among
+
+    @property
     def client(self) -> str:
         """The client profile."""
         return self._placer.client
@@ -213,7 +221,7 @@ class Check:
     @property
     def skew(self) -> Skew:
         """How evenly the partitions are filled."""
-        return Skew(self.n, self._seen.rows_in, self._seen.keys_in(), self._seen.scale)
+        return Skew(self.among, self._seen.rows_in, self._seen.keys_in(), self._seen.scale)
 
     @property
     def broken(self) -> list[str]:
@@ -238,7 +246,7 @@ class Check:
     @property
     def _shares(self) -> Skew:
         """The same without the keys, which take a while to count."""
-        return Skew(self.n, self._seen.rows_in, None)
+        return Skew(self.among, self._seen.rows_in, None)
 
     @property
     def note(self) -> str | None:
@@ -338,6 +346,7 @@ class Check:
             "largest_share": self.largest_share,
             "used": self.used,
             "n": self.n,
+            **({} if self.among == self.n else {"among": self.among}),
             "client": self.client,
             "heavy_keys": [
                 {

@@ -113,6 +113,7 @@ class Resize:
         to: How many it would have.
         client: The client profile that writes to it.
         key_type: How a value becomes key bytes.
+        among: How many of the topic's partitions are looked at, where that is not all.
 
     Attributes:
         rows: Rows that the client places by their key.
@@ -127,13 +128,20 @@ class Resize:
     """
 
     def __init__(
-        self, from_: SupportsIndex, to: SupportsIndex, client: str = "java", key_type: str | None = None
+        self,
+        from_: SupportsIndex,
+        to: SupportsIndex,
+        client: str = "java",
+        key_type: str | None = None,
+        *,
+        among: int | None = None,
     ) -> None:
         self._placer = Placer(from_, client, key_type)
         partition_for_key(None, to, client, key_type)
         self.from_, self.to = index(from_), index(to)
         if self.from_ == self.to:
             raise PartwrightError(f"{self.from_} partitions are as many as {self.to}: nothing would move")
+        self.among = self.from_ if among is None else among
         self.rows = self.rows_moved = self.unplaced = self.misplaced = 0
         self.bytes: int | None = None
         self.bytes_moved: int | None = None
@@ -281,6 +289,11 @@ class Resize:
         """How many old partitions each new one gets records from: every client reduces one number modulo n."""
         return self.from_ // gcd(self.from_, self.to)
 
+    def forget_offsets(self) -> None:
+        """Leaves `drain_to` and `end` out: of a part of a topic, records behind those that were seen may move, too."""
+        self._drain_to.clear()
+        self._end.clear()
+
     def before(self) -> list[Before]:
         """The partitions of now: up to 10,000 of them all, of more those that have rows."""
         listed = range(self.from_) if self.from_ <= _LISTED else ()
@@ -336,6 +349,7 @@ class Resize:
         return {
             "from": self.from_,
             "to": self.to,
+            **({} if self.among == self.from_ else {"among": self.among}),
             "client": self.client,
             "keys": self.keys,
             "keys_moved": self.keys_moved,

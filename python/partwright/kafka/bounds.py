@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["WHOLE", "Bounds", "read_partitions", "read_time"]
+__all__ = ["WHOLE", "Bounds", "note_of_time", "read_partitions", "read_time"]
 
 _MOST = 2**31 - 2
+# Fewer milliseconds are before March 1973, when nobody had a Kafka.
+_SOON_MS = 10**11
 _RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)
 
 
@@ -142,6 +145,21 @@ def read_time(text: str, option: str) -> int:
             value=text,
         )
     return int(found)
+
+
+def note_of_time(text: str, option: str) -> str | None:
+    """What to say of digits that are milliseconds soon after 1970: they may be meant as a date, or as seconds.
+
+    Examples:
+        >>> print(note_of_time("20261124", "--since"))
+        --since 20261124 is in milliseconds: 1970-01-01T05:37:41Z; write a date as 2026-11-24
+        >>> note_of_time("2026-11-24", "--since"), note_of_time("1795478400000", "--since")
+        (None, None)
+    """
+    if not text.strip().isdecimal() or int(text) >= _SOON_MS:
+        return None
+    at = datetime.fromtimestamp(int(text) // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{option} {text.strip()} is in milliseconds: {at}; write a date as 2026-11-24"
 
 
 def read_partitions(text: str) -> tuple[range, ...]:

@@ -194,7 +194,7 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
     kind = {TOPIC_DENIED: "topic", _GROUP_DENIED: "group", _CLUSTER_DENIED: "cluster"}.get(error.code())
     if kind is not None:
         name = "" if kind == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
-        return BrokerError(f"{where} gives {no_right(operation, kind, name)}")
+        return BrokerError(f"{where} gives {no_right(operation, kind, name)}", value=error.code())
     said = config.redacted(str(error.str()))
     return BrokerError(
         f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said

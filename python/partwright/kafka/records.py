@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from confluent_kafka import Consumer, KafkaError
-    from confluent_kafka.admin._topic import TopicDescription
 
     from partwright._check import Json
     from partwright.kafka.bounds import Bounds
@@ -37,15 +36,20 @@ if TYPE_CHECKING:
 
 __all__ = ["TopicChunk", "TopicRecords"]
 
-# A broker that sends nothing for as long is not going to.
-_STALL_S = 60.0
+# A broker that sends nothing for as long is not going to; one that cannot be reached has as long to come back.
+_STALL_S, _ABSENT_S = 60.0, 20.0
 _POLL_S = 0.2
-# More at once is slower: they fall out of the processor's cache before they are columns.
-_POLLED = 1000
+# How many records are taken at once. More are slower, as they fall out of the processor's cache before they are
+# columns, and of large ones so many have to fit into memory.
+_FEWEST, _POLLED, _POLLED_BYTES = 10, 1000, 16 << 20
+# The broker may keep a question for so long, where there is nothing new: it must be less than what counts as silence.
+_LONGEST_WAIT_MS = 5000
 
 # librdkafka's codes, and Kafka's.
 _END_OF_PARTITION, _OUT_OF_RANGE = -191, {-140, 1}
 _GROUP_DENIED, _GONE = 30, {3, -188, -190}
+_DELETED = "deleted"
+_WAIT = "fetch.wait.max.ms"
 
 # What a reader needs, over what the configuration says; and what it may say otherwise.
 _FIXED = {
@@ -136,19 +140,20 @@ class TopicRecords:
         self._stall = stall
         self._sizes = sizes
         with admin_client(self._config, TIMEOUT_S) as admin:
-            found = described(admin, [topic])[topic]
+            found = described(admin, [topic], "READ")[topic]
             if found is None:
                 raise no_topic(admin, topic)
             self._id = str(found.topic_id)
             self.partitions = len(found.partitions)
             every = range(self.partitions)
-            first, end = (
-                offsets_of(admin, topic, every, "earliest"),
-                offsets_of(admin, topic, every, "latest"),
-            )
+            first = offsets_of(admin, topic, every, "earliest")
+            # Of transactions that are open still, such a reader is not told anything.
+            committed = self._config.reading().get("isolation.level") == "read_committed"
+            end = offsets_of(admin, topic, every, "latest", committed=committed)
             chosen = bounds.chosen(topic, self.partitions)
             windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
         self.bounds = bounds
+        self.among = len(chosen)
         self.of = sum(end[partition] - first[partition] for partition in every)
         self._whole_end = sum(end.values())
         self.records = self.tombstones = self.deleted = 0
@@ -191,8 +196,10 @@ class TopicRecords:
         """Asks how much was added to the topic since the reading began; no answer is no error now."""
         with suppress(BrokerError), admin_client(self._config, TIMEOUT_S) as admin:
             # It may have more partitions by now.
-            ends = offsets_of(admin, self._topic, range(len(self._same(admin).partitions)), "latest")
-            self.came = sum(ends.values()) - self._whole_end
+            found = described(admin, [self._topic])[self._topic]
+            every = range(len(found.partitions) if found else 0)
+            ends = offsets_of(admin, self._topic, every, "latest")
+            self.came = max(0, sum(ends.values()) - self._whole_end)
 
     def batches(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[TopicChunk]:
         """The records, in batches.
@@ -208,8 +215,10 @@ class TopicRecords:
             return
         with self._consumer(open_) as (consumer, troubles):
             heard = asked = time.monotonic()
+            count = _FEWEST
             while open_ and not stopped():
-                messages = cast("list[_Message]", consumer.consume(_POLLED, _POLL_S))
+                messages = cast("list[_Message]", consumer.consume(count, _POLL_S))
+                count = _next_count(messages, count)
                 before = sum(self._at.values())
                 errors = [each.error() for each in messages]
                 # By type: confluent-kafka's errors cannot be compared with None.
@@ -232,8 +241,8 @@ class TopicRecords:
                     heard = asked = time.monotonic()
                 elif time.monotonic() - asked > min(self._stall, TIMEOUT_S):
                     asked = time.monotonic()
-                    troubles.check(0)
-                    self._refuse_standstill(min(open_), asked - heard)
+                    self._refuse_standstill(troubles, min(open_), asked - heard)
+        self._refuse_another()
 
     def _chunk(self, messages: list[_Message]) -> Iterator[TopicChunk]:
         """The columns of some messages, without those that came after the reading began."""
@@ -291,20 +300,35 @@ class TopicRecords:
             consumer.incremental_unassign([place])
             consumer.incremental_assign([place])
 
-    def _same(self, admin: Admin) -> TopicDescription:
-        """The topic as it is now, if it is still the one whose reading began."""
+    def _same(self, admin: Admin) -> None:
+        """Refuses another topic of the same name, of which records would be counted as this one's."""
         found = described(admin, [self._topic])[self._topic]
         if found is None or str(found.topic_id) != self._id:
             raise self._gone()
-        return found
+
+    def _refuse_another(self) -> None:
+        """At the end; where nobody answers any more, what was read stands."""
+        try:
+            with admin_client(self._config, TIMEOUT_S) as admin:
+                self._same(admin)
+        except BrokerError as error:
+            if error.reason == _DELETED:
+                raise
 
     def _gone(self) -> BrokerError:
-        return BrokerError(f"the topic {self._topic!r} was deleted while it was read: start again")
+        return BrokerError(
+            f"the topic {self._topic!r} was {_DELETED} while it was read: start again", reason=_DELETED
+        )
 
-    def _refuse_standstill(self, partition: int, seconds: float) -> None:
-        """A broker or a topic that is gone is not waited for, and any other not for ever."""
-        with admin_client(self._config, TIMEOUT_S) as admin:
-            self._same(admin)
+    def _refuse_standstill(self, troubles: Troubles, partition: int, seconds: float) -> None:
+        """A topic that is gone is not waited for, a broker for a while: it may be busy, or start anew."""
+        try:
+            troubles.check(0)
+            with admin_client(self._config, TIMEOUT_S) as admin:
+                self._same(admin)
+        except BrokerError as error:
+            if error.reason == _DELETED or seconds >= min(_ABSENT_S, self._stall):
+                raise
         if seconds < self._stall:
             return
         raise BrokerError(
@@ -324,8 +348,9 @@ class TopicRecords:
             **_FIXED,
             "error_cb": troubles.note,
         }
+        wait = min(int(str(given.get(_WAIT, _LONGEST_WAIT_MS))), _LONGEST_WAIT_MS)
         with refused_settings(self._config):
-            consumer = kafka.Consumer(given, logger=SILENT)
+            consumer = kafka.Consumer({**given, _WAIT: wait}, logger=SILENT)
         try:
             consumer.assign(
                 [kafka.TopicPartition(self._topic, each, self._at[each]) for each in sorted(partitions)]
@@ -333,6 +358,14 @@ class TopicRecords:
             yield consumer, troubles
         finally:
             consumer.close()
+
+
+def _next_count(messages: list[_Message], count: int) -> int:
+    """How many records to take next: the larger they are, the fewer."""
+    if not messages:
+        return count
+    mean = sum(map(len, messages)) / len(messages)
+    return max(_FEWEST, min(2 * count, _POLLED, int(_POLLED_BYTES / (mean + 1))))
 
 
 def _size(message: _Message) -> int:

@@ -222,8 +222,15 @@ def _offsets(
         return offsets_of(admin, topic, range(len(found.partitions)), spec)
 
 
-def described(admin: Admin, names: Iterable[str]) -> dict[str, TopicDescription | None]:
+def described(
+    admin: Admin, names: Iterable[str], operation: str = "DESCRIBE"
+) -> dict[str, TopicDescription | None]:
     """What Kafka says of topics, by name; None of one that there is not. Asking makes none.
+
+    Args:
+        admin: Whom to ask.
+        names: The topics.
+        operation: What is to be done with them, by Kafka's name: READ and WRITE bring DESCRIBE along.
 
     Raises:
         BrokerError: No Kafka answers, or it gives no right to describe one.
@@ -241,11 +248,13 @@ def described(admin: Admin, names: Iterable[str]) -> dict[str, TopicDescription 
         elif error.code() == _UNKNOWN_TOPIC:
             found[name] = None
         else:
-            raise refusal(admin.config, error, "DESCRIBE", f"the topic {name!r}")
+            raise refusal(admin.config, error, operation, f"the topic {name!r}")
     return found
 
 
-def offsets_of(admin: Admin, topic: str, partitions: Iterable[int], spec: str | int) -> dict[int, int]:
+def offsets_of(
+    admin: Admin, topic: str, partitions: Iterable[int], spec: str | int, *, committed: bool = False
+) -> dict[int, int]:
     """One offset of each partition, asked for at once.
 
     Args:
@@ -253,6 +262,7 @@ def offsets_of(admin: Admin, topic: str, partitions: Iterable[int], spec: str | 
         topic: The topic.
         partitions: Those of its partitions that are asked for.
         spec: `earliest`, `latest` (the next one), or a time in milliseconds: the first record of then or later.
+        committed: Whether `latest` is before the first transaction that is open still (the last stable offset).
 
     Returns:
         The offsets by partition; -1 where no record is of that time or later.
@@ -265,7 +275,7 @@ def offsets_of(admin: Admin, topic: str, partitions: Iterable[int], spec: str | 
     wanted = at.for_timestamp(spec) if isinstance(spec, int) else getattr(at, spec)()
     asked = admin.client.list_offsets(
         {kafka.TopicPartition(topic, partition): wanted for partition in partitions},
-        isolation_level=kafka.IsolationLevel.READ_UNCOMMITTED,
+        isolation_level=kafka.IsolationLevel["READ_COMMITTED" if committed else "READ_UNCOMMITTED"],
         request_timeout=admin.timeout,
     )
     return {

@@ -16,6 +16,7 @@ from partwright import spark as pws
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.client import TOPIC_DENIED
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import checks
 from partwright.pipeline.journal import journal_of
@@ -363,9 +364,8 @@ class _Run:
             if self.interrupted or isinstance(error, KeyboardInterrupt):
                 said = f"interrupted while writing to {self.target}: {self._written(records)}"
                 raise Ended(self.interrupted[0] if self.interrupted else signal.SIGINT, said) from None
-            said = (
-                f"writing to {self.target} stopped: {one_sentence(error, 'WRITE')}; {self._written(records)}"
-            )
+            why = one_sentence(error, "WRITE", self.source.topic)
+            said = f"writing to {self.target} stopped: {why}; {self._written(records)}"
             raise PartwrightError(said) from error
         self.all_written = True
         self.journal.finish()
@@ -398,26 +398,37 @@ class _Run:
                 f"no proof by the Java producer: client {self.settings.client} puts keys elsewhere"
             )
             return None
-        topic = KafkaTopic(self.target.config, f"{self.source.topic[:200]}.proof-{self.run.hex()}")
+        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}")
         self.journal.proof(topic.topic)
         done = f"the {self.records:,} records are written to {self.target} and were checked, but the proof cannot be"
         try:
             with self.steps("let the Java producer choose"):
                 if not self._makes(topic):
                     return None
-                with refused_by_spark(f"{done} written", "WRITE"):
+                with refused_by_spark(f"{done} written", "WRITE", topic.topic):
                     topic.write(placed.drop("partition"))
             with self.steps("compare"), refused_by_spark(f"{done} read back"):
                 return checks.compare(placed, topic.read(self.spark), self.run)
         finally:
             self._remove(topic)
 
+    @property
+    def _proofs(self) -> str:
+        """How the names of the proofs' topics begin."""
+        return f"{self.source.topic[:200]}.proof-"
+
     def _makes(self, topic: KafkaTopic) -> bool:
         """Whether the proof has its topic: who may write to one may not always make one."""
         try:
             topic.prepare(self.n, Look(), append=False)
         except BrokerError as error:
-            self.notes.append(f"no proof by the Java producer: {error}")
+            rights = (
+                "this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on topics that begin with "
+                f"{self._proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave the proof out with --no-proof"
+            )
+            self.notes.append(
+                f"no proof by the Java producer: {rights if error.value == TOPIC_DENIED else error}"
+            )
             return False
         return True
 

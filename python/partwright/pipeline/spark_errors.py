@@ -21,26 +21,34 @@ __all__ = ["one_sentence", "refused_by_spark"]
 _LONGEST = 400
 
 
-# org.apache.kafka.common.errors.TopicAuthorizationException, which does not say what is not allowed.
-_DENIED = re.compile(r"Not authorized to access topics: \[(.+)\]")
+# org.apache.kafka.common.errors.TopicAuthorizationException, which does not say what is not allowed. A producer asks
+# for its own id first, which takes the right to write to some topic (ClusterAuthorizationException).
+_DENIED = re.compile(r"Not authorized to access topics: \[(.+)\]|^Cluster authorization failed")
 
 
 @contextlib.contextmanager
-def refused_by_spark(what: str, operation: str = "READ") -> Iterator[None]:
+def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Iterator[None]:
     """Turns what Spark throws in the block into a `PartwrightError` that begins with `what`.
 
     Args:
         what: What is not done.
         operation: The right that it needs on a topic, by Kafka's name.
+        topic: The topic, where Spark does not name it.
     """
     try:
         yield
     except (PySparkException, Py4JError, OSError) as error:
-        raise PartwrightError(f"{what}: {one_sentence(error, operation)}") from error
+        raise PartwrightError(f"{what}: {one_sentence(error, operation, topic)}") from error
 
 
-def one_sentence(error: BaseException, operation: str = "READ") -> str:
-    """The cause that a person can act on: partwright's own sentence, else the innermost of Java's."""
+def one_sentence(error: BaseException, operation: str = "READ", topic: str = "") -> str:
+    """The cause that a person can act on: partwright's own sentence, else the innermost of Java's.
+
+    Args:
+        error: What Spark throws.
+        operation: The right that is needed on a topic, by Kafka's name.
+        topic: The topic, where the error does not name it.
+    """
     own = first_sentence(error) if isinstance(error, Exception) else None
     if own:
         return own
@@ -50,5 +58,5 @@ def one_sentence(error: BaseException, operation: str = "READ") -> str:
     line = causes[-1] if causes else text.strip().splitlines()[0]
     line = re.sub(r"\s*SQLSTATE: \w+\s*", "", line).strip()
     if denied := _DENIED.search(line):
-        return f"Kafka gives {no_right(operation, 'topic', denied[1])}"
+        return f"Kafka gives {no_right(operation, 'topic', denied[1] or topic)}"
     return line if len(line) <= _LONGEST else line[: _LONGEST - 4] + " ..."

@@ -82,6 +82,8 @@ def places(found: Check, *, is_checked: bool) -> Verdict:
         if found.has_contract:
             return Verdict("said", f"places are not checked, for no --partition was given{undetermined}")
         return Verdict("open", f"not checked: no --partition was given{undetermined}", headline="not checked")
+    if not found.rows:
+        return Verdict("open", "nothing was checked: there are no rows", headline="nothing was checked")
     if not found.misplaced:
         return Verdict(
             "holds", f"checked {found.rows:,} rows: all are where {found.client} puts them{undetermined}"
@@ -114,7 +116,7 @@ def skew(found: Check) -> Iterable[Verdict]:
             Verdict(
                 "said",
                 f"the keys, each counted once, are spread {spread}: chi-square {of.chi_square:,.1f} with "
-                f"{found.n - 1:,} degrees of freedom, p = {of.p_value:.2g}",
+                f"{found.among - 1:,} degrees of freedom, p = {of.p_value:.2g}",
             )
         )
     return said
@@ -211,7 +213,8 @@ def of_resize(plan: Resize) -> tuple[Verdict, ...]:
         f"the largest partition has {before:.1%} of the rows, an even one {1 / plan.from_:.1%}; "
         f"afterwards {after:.1%}, an even one {1 / plan.to:.1%}"
     )
-    said = [even]
+    # Of some partitions nothing tells how full the others are.
+    said = [even] if plan.among == plan.from_ else []
     if plan.keys_moved:
         said.append(
             f"of a compacted topic, {about}{plan.keys_moved:,} old records would never be replaced, nor deleted by a "

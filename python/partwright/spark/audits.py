@@ -183,9 +183,8 @@ def check(
         >>> found.ok, found.broken
         (False, ['partition 8 has 90.5% of the rows, more than 5%'])
     """
-    shares = {"max_share": read_share(max_share, "max_share"), "min_used": read_share(min_used, "min_used")}
-    show = _checked_show(show)
-    found = Check(n, client, key_type, show=show, **shares)
+    most, least = read_share(max_share, "max_share"), read_share(min_used, "min_used")
+    found = Check(n, client, key_type, show=_checked_show(show), max_share=most, min_used=least)
     rows = records(df, key, partition, key_type=key_type)
     expected, at = sf.col("expected"), sf.col("partition")
     if partition is None:

@@ -185,7 +185,8 @@ def _check_topic(
     records = TopicReading(servers, topic, connection, bounds)
     if partitions not in {None, records.partitions}:
         click.echo(f"the topic has {records.partitions} partitions, -n says {partitions}", err=True)
-    found = Check(records.partitions if partitions is None else partitions, client, key_type, **options)
+    n = records.partitions if partitions is None else partitions
+    found = Check(n, client, key_type, **options, among=records.among if n == records.partitions else None)
     for batch in records.batches(lambda: found.rows):
         found.add(batch.keys, batch.partitions, batch.offsets)
     return found, records

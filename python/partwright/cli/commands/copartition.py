@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from partwright.cli.input.options import (
 from partwright.cli.input.topic_reading import TopicReading
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
+from partwright.signals import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,11 +129,17 @@ def command(
     if not (is_topic(a) or is_topic(b)):
         refuse_for_file(a, connection, bounds)
     topics = [_opened(each, connection, bounds) if is_topic(each) else None for each in (a, b)]
-    sides = [
-        _file(each, options) if topic is None else _topic(topic, options)
-        for each, options, topic in zip((a, b), (of_a, of_b), topics, strict=True)
-    ]
+    sides = []
+    for each, options, topic in zip((a, b), (of_a, of_b), topics, strict=True):
+        sides.append(_file(each, options) if topic is None else _topic(topic, options))
+        if topic is not None and topic.interrupted and len(sides) == 1:
+            # Of B nothing is known: that is no answer.
+            raise Ended(signal.SIGINT)
     found = meet(*sides)
+    if not found.keys_shared and found.a.n == found.b.n and any(topic and topic.is_part for topic in topics):
+        raise PartwrightError(
+            "no key is in both of the parts that were read, so nothing tells whether the topics meet: read more of them"
+        )
     read = [None if topic is None else topic.told() for topic in topics]
     if as_json:
         click.echo(json.dumps(found.to_dict() | ({"read": read} if any(read) else {})))

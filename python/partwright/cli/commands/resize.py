@@ -95,9 +95,17 @@ def command(
     names = {"--key": key, "--partition": partition, "--offset": offset, "--size": size}
     read = None
     code = 0
+    if with_plan and bounds is not None:
+        raise PartwrightError(
+            "--plan says up to where to drain each partition, which takes the whole topic: leave out --since, --until, "
+            "--last and --only-partitions, or --plan"
+        )
     if is_topic(file):
         plan, topic = _of_topic(file, names, from_, to, client, key_type, connection, bounds)
         read, code = topic.told(), topic.exit_code(code)
+        if topic.is_part:
+            plan.forget_offsets()
+            with_plan = False
     else:
         refuse_for_file(file, connection, bounds)
         plan = _of_file(file, names, from_, to, client, key_type)
@@ -164,7 +172,8 @@ def _of_topic(
     # What is wrong with the options is said before a broker is asked.
     partition_for_key(None, to, client, key_type)
     records = TopicReading(servers, topic, connection, bounds, sizes=True)
-    plan = Resize(records.partitions if from_ is None else from_, to, client, key_type)
+    n = records.partitions if from_ is None else from_
+    plan = Resize(n, to, client, key_type, among=records.among if n == records.partitions else None)
     for batch in records.batches(lambda: plan.seen):
         plan.add(batch.keys, batch.partitions, batch.offsets, batch.sizes)
     return plan, records

@@ -98,7 +98,7 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
         help="Read a topic from the first records of this time on: ISO 8601, or milliseconds since 1970.",
     )
     @click.option("--until", metavar="TIME", help="Read a topic up to the first records of this time.")
-    @click.option("--last", type=int, metavar="N", help="Read the newest N records of each partition alone.")
+    @click.option("--last", type=int, metavar="N", help="Read the newest N offsets of each partition alone.")
     @click.option(
         "--only-partitions", metavar="P", help="Read these partitions of a topic alone, such as 0,3-5."
     )
@@ -113,8 +113,11 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
     ) -> _Answer:
         bounds = None
         if (since, until, last, only_partitions) != (None, None, None, None):
-            from partwright.kafka.bounds import Bounds, read_partitions, read_time
+            from partwright.kafka.bounds import Bounds, note_of_time, read_partitions, read_time
 
+            for option, text in (("--since", since), ("--until", until)):
+                if text is not None and (note := note_of_time(text, option)):
+                    click.echo(note, err=True)
             bounds = Bounds(
                 None if since is None else read_time(since, "--since"),
                 None if until is None else read_time(until, "--until"),

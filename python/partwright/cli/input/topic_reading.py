@@ -60,6 +60,21 @@ class TopicReading:
         """How many partitions the topic has."""
         return self._records.partitions
 
+    @property
+    def among(self) -> int:
+        """How many of them are read."""
+        return self._records.among
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the reading."""
+        return self._interrupted
+
+    @property
+    def is_part(self) -> bool:
+        """Whether a part of the topic alone was to be read, or Ctrl-C ended the reading."""
+        return self._interrupted or not self._records.bounds.is_whole
+
     def batches(self, rows: Callable[[], int]) -> Iterator[TopicChunk]:
         """The records, up to Ctrl-C.
 

@@ -33,8 +33,8 @@ def print_report(found: Check, source: str, *, is_checked: bool) -> None:
     console.print()
     console.print(_partitions(summary["partitions"], found))
     console.print(
-        f"{found.used} of {found.n} partitions have rows; the largest has {found.largest_share:.1%} of them, an even "
-        f"one {1 / found.n:.1%}; null keys: {found.null_keys:,}"
+        f"{found.used} of {found.among} partitions have rows; the largest has {found.largest_share:.1%} of them, an "
+        f"even one {1 / found.among:.1%}; null keys: {found.null_keys:,}"
     )
     if found.outside:
         console.print(

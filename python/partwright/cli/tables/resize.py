@@ -34,7 +34,8 @@ def print_report(plan: Resize, source: str, *, with_plan: bool) -> None:
     if heaviest := plan.heaviest_moved():
         console.print()
         console.print(_heaviest(heaviest))
-    console.print(_nearby(plan.nearby(), plan))
+    if plan.among == plan.from_:
+        console.print(_nearby(plan.nearby(), plan))
     if with_plan:
         _print_in_place(console, plan)
         _print_replay(console, plan)

@@ -35,7 +35,7 @@ def document(found: Check, source: str | None = None, *, is_checked: bool = True
     answer = found.to_dict()
     verdicts = of_check(found, is_checked=is_checked)
     figures = [
-        partitions(answer["partitions"], answer["heavy_keys"], answer["n"], "rows"),
+        partitions(answer["partitions"], answer["heavy_keys"], answer["n"], "rows", answer.get("among")),
         heaviest(answer["heavy_keys"], answer["rows"] - answer["null_keys"], "rows"),
     ]
     if answer["misplaced_by"]:
@@ -44,7 +44,9 @@ def document(found: Check, source: str | None = None, *, is_checked: bool = True
     return Document(title, verdicts, tuple(figures), answer)
 
 
-def partitions(parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str) -> Figure:
+def partitions(
+    parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str, among: int | None = None
+) -> Figure:
     """Records a partition, those of the heaviest keys apart.
 
     Args:
@@ -52,7 +54,9 @@ def partitions(parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str
         heavy: The heaviest keys, each with its records and its partition.
         n: How many partitions there are.
         by: The field of how many records: rows or records.
+        among: How many of them were looked at; None for all.
     """
+    looked_at = n if among is None else among
     of_heavy: dict[int | None, int] = {}
     for each in heavy:
         of_heavy[each["partition"]] = of_heavy.get(each["partition"], 0) + each[by]
@@ -78,8 +82,8 @@ def partitions(parts: Sequence[Fields], heavy: Sequence[Fields], n: int, by: str
     return Figure(
         id="partitions",
         title="Records a partition",
-        sentence=_sentence(by_size, total, n, sum(row["heavy"] for row in rows), ranked=ranked),
-        spec=by_partition(stacked, kinds, "records", n=None if ranked else n, even=total / n)
+        sentence=_sentence(by_size, total, looked_at, sum(row["heavy"] for row in rows), ranked=ranked),
+        spec=by_partition(stacked, kinds, "records", n=None if ranked else n, even=total / looked_at)
         if total
         else None,
         columns=(

@@ -32,7 +32,8 @@ def document(found: Resize, source: str | None = None) -> Document:
     figures = [_flow(answer), _even(answer)]
     if answer["heaviest_moved"]:
         figures.append(_heaviest(answer))
-    figures.append(_nearby(answer))
+    if "among" not in answer:
+        figures.append(_nearby(answer))
     title = f"From {answer['from']:,} to {counted(answer['to'], 'partition')}{of(source)}"
     return Document(title, of_resize(found), tuple(figures), answer)
 
@@ -90,6 +91,10 @@ def _even(answer: Fields) -> Figure:
         f"{largest['from'] * answer['from']:,.2f} times an even one's, and {share(largest['to'])} then, "
         f"{largest['to'] * answer['to']:,.2f} times an even one's"
     )
+    if "among" in answer:
+        sentence = (
+            f"{answer['among']:,} of {answer['from']:,} partitions were read, and the others are not drawn"
+        )
     if ranked:
         sentence += f"; the {min(_LARGEST, len(rows))} largest are drawn"
     return Figure(
