@@ -9,6 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import listeners
 import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
@@ -283,3 +284,32 @@ def test_the_file_that_place_makes_agrees_with_the_topic(broker: EmbeddedKafka, 
         for key, partition in zip(batch.keys.to_pylist(), batch.partitions.to_pylist(), strict=True)
     }
     assert by_file == by_topic
+
+
+def test_a_broker_that_pauses_is_waited_for(broker: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does whose memory is cleaned up: it keeps its connections, and says nothing, to nobody."""
+    topics.create_topic(broker.bootstrap_servers, "pausing", 1)
+    with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+        for row in range(5000):
+            producer.produce("pausing", b"v" * 100, key=b"%d" % row)
+    said, until, asked = [0], [0.0], []
+
+    def slowed(size: int) -> None:
+        said[0] += size
+        if said[0] > 200_000 and not until[0]:
+            until[0] = time.monotonic() + 3
+        while time.monotonic() < until[0]:
+            time.sleep(0.05)
+
+    standstill = TopicRecords._refuse_standstill
+
+    def noted(*words: Any) -> None:
+        asked.append(words)
+        standstill(*words)
+
+    monkeypatch.setattr(TopicRecords, "_refuse_standstill", noted)
+    with listeners.relay(broker.port, slowed=slowed) as port:
+        read = TopicRecords(f"127.0.0.1:{port}", "pausing")
+        monkeypatch.setattr(records, "TIMEOUT_S", 0.5)
+        assert sum(len(each.keys) for each in read.batches()) == 5000
+    assert asked

@@ -424,7 +424,7 @@ class _Run:
         except BrokerError as error:
             rights = (
                 "this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on topics that begin with "
-                f"{self._proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave the proof out with --no-proof"
+                f"{self._proofs} (kafka-acls.sh --resource-pattern-type prefixed), or leave it out with --no-proof"
             )
             self.notes.append(
                 f"no proof by the Java producer: {rights if error.value == TOPIC_DENIED else error}"
