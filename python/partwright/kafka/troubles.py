@@ -40,6 +40,12 @@ _BROKER = re.compile(r"(?:[a-z_]+://)?(\S+?):([0-9]+)/([0-9]+): ")
 _AROUND = re.compile(
     r"^\S+:[0-9]+/\S+: |SASL authentication error: |Authentication failed: | \(after [0-9]+ms in .*\)$"
 )
+# What brokers say of anybody who is not let in, which has no secret in it whatever words a weak password is.
+_FIXED = re.compile(
+    r"Invalid username or password|Authentication failed|username not specified|password not specified|"
+    r"Authentication failed during authentication due to invalid credentials with SASL mechanism [A-Z0-9-]+|"
+    r"Client requested an authorization id that is different from username"
+)
 _BY_TOKEN = {"OAUTHBEARER", "AWS_MSK_IAM"}
 _WITHOUT = "Failed to acquire SASL OAUTHBEARER token: "
 _STATUS = re.compile(r'\{.*"status": ?"([^"]+)".*\}')
@@ -160,13 +166,16 @@ class Troubles:
             return list(threads.map(failed, addresses))
 
     def _who(self) -> str:
-        said = self._config.redacted(str(self._denied.str() if self._denied is not None else ""))
-        at, reason = f"Kafka at {self._config.servers}", _AROUND.sub("", _AROUND.sub("", said))
-        if _WITHOUT in reason:
-            return f"there is no token for {at} ({reason.replace(_WITHOUT, '')}): {TOKENS}"
+        said = str(self._denied.str() if self._denied is not None else "")
+        at, told = f"Kafka at {self._config.servers}", _AROUND.sub("", _AROUND.sub("", said))
+        reason = told if _FIXED.fullmatch(told) else self._config.redacted(told.replace(_WITHOUT, ""))
+        if _WITHOUT in told:
+            return f"there is no token for {at} ({reason}): {TOKENS}"
         if self._config.mechanism in _BY_TOKEN:
-            status = _STATUS.search(reason)
-            return f"{at} refuses the token ({status[1] if status else reason}): {TOKENS}"
+            status = _STATUS.search(told)
+            return (
+                f"{at} refuses the token ({self._config.redacted(status[1]) if status else reason}): {TOKENS}"
+            )
         return (
             f"{at} refuses the user ({reason}): check sasl.username and sasl.password; sasl.mechanism is "
             f"{self._config.mechanism}"
