@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.errors import BrokerError
-from partwright.kafka.probe import Step, each_server, way_to
+from partwright.kafka.connection.servers import host_port
+from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +26,6 @@ __all__ = ["TOKENS", "Named", "Troubles", "advertised", "end", "named_brokers"]
 TOKENS = "check the settings that get it (sasl.oauthbearer, or those of AWS)"
 """What to do about a token."""
 
-# For each step of the way that is gone once more: with a question's own time that is less than ten seconds.
-_PROBE_S = 3.0
 # For what the cluster says of its brokers, then, and for a client's end.
 _ASK_S, _END_S = 1.5, 1.0
 _POLL_S = 0.01
@@ -64,7 +63,7 @@ class Troubles:
 
     def __init__(self, config: KafkaConfig, timeout: float) -> None:
         self._config = config
-        self._timeout = min(timeout, _PROBE_S)
+        self._timeout = min(timeout, PROBE_S)
         self._denied: KafkaError | None = None
         self._is_cut = False
         self._looked = False
@@ -277,4 +276,4 @@ def advertised(number: int, host: str, port: int, failed: Step) -> str:
     if failed.name in {"resolve", "connect", "Kafka"}:
         told = failed.why
         what_to_do = "; correct its advertised.listeners, or go where that address works"
-    return f"broker {number} advertises {host}:{port}, which does not work from here: {told}{what_to_do}"
+    return f"broker {number} advertises {host_port(host, port)}, which does not work from here: {told}{what_to_do}"

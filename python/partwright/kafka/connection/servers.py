@@ -7,7 +7,7 @@ import re
 from partwright._check import shown
 from partwright.errors import PartwrightError
 
-__all__ = ["bootstrap_servers", "is_server", "schemes"]
+__all__ = ["bootstrap_servers", "host_port", "is_server", "schemes"]
 
 # Host and port as Kafka's Utils.HOST_PORT_PATTERN (4.4) has them, with a name of a protocol before them or not.
 _SERVER = re.compile(
@@ -60,6 +60,16 @@ def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
     if not found:
         raise PartwrightError(f"{name} is empty: write host:port", field=name, value=given)
     return ",".join(found)
+
+
+def host_port(host: str, port: int) -> str:
+    """A host and its port as a server is written.
+
+    Examples:
+        >>> host_port("a", 9092), host_port("::1", 9092)
+        ('a:9092', '[::1]:9092')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def schemes(given: str) -> set[str]:
