@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection.given import configured
 from partwright.kafka.connection.servers import host_port
 from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 from partwright.kafka.records import TopicRecords
@@ -18,7 +18,8 @@ from partwright.kafka.troubles import Troubles, advertised, named_brokers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from partwright.kafka.topics import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["examine"]
 
@@ -55,7 +56,7 @@ def examine(
     Raises:
         PartwrightError: The configuration cannot be read.
     """
-    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    config = configured(kafka_config, bootstrap)
     servers = config.required_servers()
     if topic is not None:
         check_topic_name(topic)
