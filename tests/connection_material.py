@@ -55,6 +55,7 @@ class Material:
             "trust.p12": store,
             "key.p12": self.client.pkcs12("alice", PASSWORD),
             "both.pem": self.client.pem,
+            "turned.pem": self.key.encode() + self.authority.pem + self.chain.encode(),
             "chain.pem": self.chain.encode(),
             "key.pem": self.key.encode(),
             "sealed.pem": self.key_as(PrivateFormat.PKCS8, KEY_PASSWORD),

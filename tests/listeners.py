@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["closed_port", "mute", "relay", "tls", "tokens", "web"]
+__all__ = ["answering", "closed_port", "mute", "relay", "tls", "tokens", "web"]
 
 _HOST = "127.0.0.1"
 _LOOK_S = 0.2
@@ -70,6 +70,28 @@ def mute() -> Iterator[int]:
     def serve(connection: socket.socket) -> None:
         while connection.recv(_CHUNK):
             pass
+
+    with _listening(serve) as port:
+        yield port
+
+
+@contextmanager
+def answering(*bodies: bytes | None) -> Iterator[int]:
+    """Answers the requests of each connection with these bodies, as a Kafka, and then hangs up; the port.
+
+    Args:
+        bodies: The answers; None for one that never comes.
+    """
+
+    def serve(connection: socket.socket) -> None:
+        for body in bodies:
+            # What TLS begins with is no request, and a Kafka hangs up.
+            if connection.recv(_CHUNK)[:1] in {b"", b"\x16"}:
+                return
+            if body is not None:
+                connection.sendall((len(body) + 4).to_bytes(4, "big") + (1).to_bytes(4, "big") + body)
+        # What is not answered is read all the same: the connection ends without a reset.
+        connection.recv(_CHUNK)
 
     with _listening(serve) as port:
         yield port

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 from confluent_kafka import Producer
@@ -14,9 +14,13 @@ import partwright as pw
 from partwright.cli import main
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
+    import builtins
     from pathlib import Path
+
+    from confluent_kafka import KafkaError
 
 SECRET = "s3cr3t-Hunter2&Co"  # noqa: S105 - it is no secret
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -124,6 +128,72 @@ def test_no_error_and_no_part_of_a_configuration_shows_a_secret(planted: str) ->
     except pw.PartwrightError as error:
         said = ["".join(traceback.format_exception(error)), repr(error), repr(vars(error))]
     assert parts("\n".join(said)) == []
+
+
+@pytest.mark.parametrize("given", [f"sasl.password:{SECRET}", SECRET, f"={SECRET}", f" ={SECRET}"])
+def test_what_is_no_pair_on_the_command_line_is_not_shown(
+    given: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["check", "kafka://127.0.0.1:9/orders", "-X", given])
+    assert ended.value.code == 2
+    out, err = capfd.readouterr()
+    assert "-X takes NAME=VALUE, not what was given (not shown: it may be a secret)" in " ".join(err.split())
+    assert parts(out + err) == []
+
+
+class Denied(NamedTuple):
+    """An event of librdkafka: a broker refuses who we are."""
+
+    told: str
+
+    def code(self) -> int:
+        return -169
+
+    def str(self) -> builtins.str:
+        return self.told
+
+
+BEFORE = "sasl_plaintext://127.0.0.1:9092/bootstrap: "
+LATER = " (after 5ms in state AUTH_REQ)"
+SCRAM = (
+    "Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256"
+)
+
+
+@pytest.mark.parametrize("password", ["password", "e", "Authentication failed", "in state"])
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        (
+            "SASL authentication error: Authentication failed: Invalid username or password",
+            "Invalid username or password",
+        ),
+        (f"SASL authentication error: {SCRAM}", SCRAM),
+    ],
+)
+def test_a_weak_password_is_not_read_out_of_a_brokers_own_words(
+    told: str, reason: str, password: str
+) -> None:
+    settings = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "alice"}
+    troubles = Troubles(KafkaConfig.read({**settings, "sasl.password": password}, servers="127.0.0.1:9"), 0.1)
+    troubles.note(cast("KafkaError", Denied(f"{BEFORE}{told}{LATER}")))
+    # The way is not gone: nothing listens at its end.
+    troubles.look = lambda: None  # type: ignore[method-assign]
+    with pytest.raises(pw.BrokerError) as refused:
+        troubles.check()
+    assert str(refused.value).startswith(
+        f"Kafka at 127.0.0.1:9 refuses the user ({reason}): check sasl.username"
+    )
+
+
+def test_other_words_of_a_broker_go_without_the_password() -> None:
+    settings = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "alice"}
+    troubles = Troubles(KafkaConfig.read({**settings, "sasl.password": SECRET}, servers="127.0.0.1:9"), 0.1)
+    troubles.note(cast("KafkaError", Denied(f"{BEFORE}SASL authentication error: not with {SECRET}{LATER}")))
+    troubles.look = lambda: None  # type: ignore[method-assign]
+    with pytest.raises(pw.BrokerError, match=r"refuses the user \(not with \[hidden\]\): check"):
+        troubles.check()
 
 
 def test_a_secret_on_the_command_line_is_warned_of(capfd: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ssl
 from datetime import timedelta
 from pathlib import Path
-from typing import get_args
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast, get_args
 
 import pytest
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 from partwright.kafka import EmbeddedKafka, embedded
+from partwright.kafka.connection.config import VARIABLE
 from partwright.kafka.embedded_access import Right
 from partwright.kafka.embedded_certificates import SERVER_NAMES, Authority
 from partwright.kafka.embedded_security import (
@@ -22,6 +24,9 @@ from partwright.kafka.embedded_security import (
     Stores,
     security_names,
 )
+
+if TYPE_CHECKING:
+    from partwright.kafka.embedded_properties import BrokerSettings
 
 BOOTSTRAP = "127.0.0.1:1111"
 FOLDER = Path("/f")
@@ -242,6 +247,14 @@ def test_a_servers_certificate_is_taken_for_its_names(name: str, tmp_path: Path)
     issued = authority.issue("broker", SERVER_NAMES)
     assert handshake(issued.pem, authority.pem, name, tmp_path) is None
     assert handshake(issued.pem, Authority.new().pem, name, tmp_path) in {19, 20}
+
+
+def test_the_users_own_configuration_is_not_for_the_embedded_kafka(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "/nowhere/client.properties")
+    settings = cast(
+        "BrokerSettings", SimpleNamespace(internal_bootstrap_servers="127.0.0.1:1", cluster_id="x")
+    )
+    assert not embedded._answers(settings)
 
 
 def test_certificates_that_clients_must_refuse_can_be_made(tmp_path: Path) -> None:

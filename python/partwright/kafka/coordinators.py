@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import described
 from partwright.keys.hashing import coordinator_partition
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Node
 
     from partwright._check import Json
-    from partwright.kafka.topics import KafkaConfigLike
+    from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["GROUPS", "TRANSACTIONS", "coordinator"]
 
@@ -54,7 +54,7 @@ def coordinator(
         >>> coordinator("127.0.0.1:9092", "billing")["leader"]["id"]
         1
     """
-    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         internal = described(admin, [topic])[topic]
         if internal is None:
             raise BrokerError(

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, TypeVar
 
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
-from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.probe import Step, each_server, way_to
+from partwright.kafka.connection.given import configured
+from partwright.kafka.connection.servers import host_port
+from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topics import check_topic_name, described, no_topic
 from partwright.kafka.troubles import Troubles, advertised, named_brokers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from partwright.kafka.topics import KafkaConfigLike
+    from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["examine"]
 
+_Asked = TypeVar("_Asked")
+_Answer = TypeVar("_Answer")
+_MOST_AT_ONCE = 64
 # org.apache.kafka.common.protocol.Errors.
 _NO_SUCH_GROUP = 69
 
@@ -39,7 +45,8 @@ def examine(
         topic: A topic that is to be described and read, too.
         group: A group that is to be described, too.
         kafka_config: The client configuration.
-        timeout: Seconds for each step.
+        timeout: Seconds for each step; for those to a server or a broker, which are gone to all of them at once, no
+            more than three.
 
     Yields:
         `configuration`; for each server `resolve`, `connect`, `TLS`, `Kafka` and `SASL`, up to the first that fails;
@@ -49,27 +56,27 @@ def examine(
     Raises:
         PartwrightError: The configuration cannot be read.
     """
-    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    config = configured(kafka_config, bootstrap)
     servers = config.required_servers()
     if topic is not None:
         check_topic_name(topic)
     mechanism = f" with {config.mechanism}" if config.security_protocol.startswith("SASL") else ""
     yield Step("configuration", servers, True, f"{config.security_protocol}{mechanism}")
-    is_one_there = False
-    for host, port in each_server(servers):
-        step = None
-        for step in way_to(host, port, config, timeout):
-            yield step
-        is_one_there = is_one_there or (step is not None and step.passed)
+    is_one_there, within = False, min(timeout, PROBE_S)
+    for steps in _at_once(each_server(servers), lambda each: list(way_to(*each, config, within))):
+        yield from steps
+        is_one_there = is_one_there or steps[-1].passed
     if not is_one_there:
         return
     brokers: list[tuple[str, int, int]] = []
     yield (step := _step("log in", servers, lambda: _log_in(config, timeout, brokers)))
     if not step.passed:
         return
-    steps = [_broker(*each, config, timeout) for each in brokers]
-    yield from steps
-    if not any(step.passed for step in steps):
+    is_one_there = False
+    for step in _at_once(brokers, lambda each: _broker(*each, config, within)):
+        yield step
+        is_one_there = is_one_there or step.passed
+    if not is_one_there:
         return
     with admin_client(config, timeout) as admin:
         if topic is not None:
@@ -79,6 +86,12 @@ def examine(
                 yield _step("read", topic, lambda: _read(config, topic))
         if group is not None:
             yield _step("group", group, lambda: _group(admin, group))
+
+
+def _at_once(asked: Sequence[_Asked], ask: Callable[[_Asked], _Answer]) -> Iterator[_Answer]:
+    """Asks all of them together, and gives their answers in their order: silent ones add no time to each other."""
+    with ThreadPoolExecutor(min(len(asked) or 1, _MOST_AT_ONCE)) as threads:
+        yield from threads.map(ask, asked)
 
 
 def _step(name: str, where: str, ask: Callable[[], str]) -> Step:
@@ -99,7 +112,7 @@ def _log_in(config: KafkaConfig, timeout: float, brokers: list[tuple[str, int, i
 
 
 def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: float) -> Step:
-    where = f"{host}:{port}"
+    where = host_port(host, port)
     for step in way_to(host, port, config, timeout):
         if not step.passed:
             return Step("broker", where, False, advertised(number, host, port, step), step.why)

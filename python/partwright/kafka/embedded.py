@@ -336,7 +336,8 @@ def _answers(settings: BrokerSettings) -> bool:
     """Whether it is this broker, and not some other on the same port, that answers."""
     try:
         internal = settings.internal_bootstrap_servers
-        return topics.cluster_id(internal, timeout=_ANSWER_S) == settings.cluster_id
+        # The user's own configuration, which a variable may name, is for another Kafka.
+        return topics.cluster_id(internal, timeout=_ANSWER_S, kafka_config={}) == settings.cluster_id
     except BrokerError:
         return False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import described
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin._metadata import GroupMember
 
     from partwright._check import Json
-    from partwright.kafka.topics import KafkaConfigLike
+    from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["Subscription", "consumer_group", "read_subscription"]
 
@@ -64,7 +64,7 @@ def consumer_group(
         >>> consumer_group("127.0.0.1:9092", "billing")["assignor"]
         'range'
     """
-    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         found = _described(admin, group)
         told = _told(admin, group)
         members: list[Json] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from partwright.cluster import Broker, Cluster, Partition
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import admin_client
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import check_topic_name, described, no_topic
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafka import KafkaAdminClient
 
     from partwright.kafka.client import Admin
-    from partwright.kafka.topics import KafkaConfigLike
+    from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["live_cluster"]
 
@@ -54,7 +54,7 @@ def live_cluster(
     if type(timeout) not in {int, float} or not 0 < timeout <= _LONGEST:
         raise PartwrightError(f"the timeout is seconds, more than 0 and up to {_LONGEST}, not {timeout!r}")
     if source is None or isinstance(source, str):
-        with admin_client(KafkaConfig.read(kafka_config, servers=source), timeout) as admin:
+        with admin_client(configured(kafka_config, source), timeout) as admin:
             return _of_address(admin, names)
     if kafka_config is not None:
         raise PartwrightError(

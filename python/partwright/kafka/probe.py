@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from partwright.kafka.connection.servers import host_port
 from partwright.kafka.wire import api_versions, sasl_handshake
 
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig, TlsMaterial
 
-__all__ = ["Step", "each_server", "way_to"]
+__all__ = ["PROBE_S", "Step", "each_server", "way_to"]
 
 # OpenSSL's X509_V_ERR_….
 _EXPIRED, _NOT_YET, _OTHER_NAMES = 10, 9, {62, 64}
 # Alerts of TLS about the client's certificate, as OpenSSL calls them.
 _ABOUT_CLIENT = re.compile(r"ALERT_.*(CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)")
 _WEB = b"HTTP/"
+PROBE_S = 3.0
+"""Seconds for each step, where a question's own time is not less: each is a matter of milliseconds."""
 
 
 class Step(NamedTuple):
@@ -86,7 +89,7 @@ def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterato
         `resolve`, `connect`, `TLS` where that is asked for, `Kafka`, and `SASL`, which is asked for its mechanism
         alone: no password is sent.
     """
-    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    where = host_port(host, port)
     name = "resolve"
     try:
         addresses = ", ".join(_resolved(host, timeout))
@@ -107,7 +110,7 @@ def way_to(host: str, port: int, config: KafkaConfig, timeout: float) -> Iterato
         yield Step(name, where, True, f"a Kafka answers at {where}")
         name = "SASL"
         with _open(host, port, tls, timeout) as connection:
-            said = _mechanism(connection, where, config)
+            said = _mechanism(connection, where, config, timeout)
         yield Step(name, where, True, said)
     except _FailedError as error:
         yield Step(name, where, False, str(error), error.why)
@@ -143,7 +146,7 @@ def _resolved(host: str, timeout: float) -> list[str]:
 
 def _connected(host: str, port: int, timeout: float) -> socket.socket:
     """A connection to the first of a name's addresses that takes one."""
-    where, until = f"{host}:{port}", time.monotonic() + timeout
+    where, until = host_port(host, port), time.monotonic() + timeout
     addresses = _resolved(host, timeout)
     refused: OSError | None = None
     for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
@@ -181,7 +184,7 @@ def _open(host: str, port: int, tls: TlsMaterial | None, timeout: float) -> Iter
 
 @contextmanager
 def _secured(host: str, port: int, tls: TlsMaterial, timeout: float) -> Iterator[ssl.SSLSocket]:
-    where = f"{host}:{port}"
+    where = host_port(host, port)
     context = _context(tls)
     with _connected(host, port, timeout) as plain:
         try:
@@ -250,7 +253,7 @@ def _certificate(where: str, tls: TlsMaterial, error: ssl.SSLCertVerificationErr
 
 def _no_tls(host: str, port: int, tls: TlsMaterial, error: OSError, timeout: float) -> _FailedError:
     """Why no TLS came about: before 1.3, a client's certificate is looked at within the handshake."""
-    where, reason = f"{host}:{port}", _reason(error)
+    where, reason = host_port(host, port), _reason(error)
     if _ABOUT_CLIENT.search(reason):
         return _client_certificate(where, tls, error)
     is_plain = isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError, ConnectionError))
@@ -265,8 +268,13 @@ def _no_tls(host: str, port: int, tls: TlsMaterial, error: OSError, timeout: flo
             api_versions(connection)
     except ValueError as said:
         return _no_kafka(where, said.args[0], "")
-    except (EOFError, OSError):
-        pass
+    except (EOFError, OSError, _FailedError):
+        # Whatever it is, it is not known to be a Kafka without TLS, to which a password would go in clear.
+        return _FailedError(
+            f"{where} ends the connection during TLS ({reason})",
+            "check the port, whether it takes connections from this address alone by a list, and whether it asks for "
+            "a client's certificate",
+        )
     return _FailedError(
         f"{where} does not speak TLS ({reason})",
         "set security.protocol to PLAINTEXT, or to SASL_PLAINTEXT if that Kafka asks for a password",
@@ -347,16 +355,22 @@ def _speaks_tls(host: str, port: int, timeout: float) -> bool:
         return False
 
 
-def _mechanism(connection: socket.socket, where: str, config: KafkaConfig) -> str:
+def _mechanism(connection: socket.socket, where: str, config: KafkaConfig, timeout: float) -> str:
     """What the listener says of SASL and its mechanism."""
     wanted = config.mechanism if config.security_protocol.startswith("SASL") else None
     try:
         api_versions(connection)
         found = sasl_handshake(connection, _of_kafka(wanted or "PLAIN"))
-    except (EOFError, ValueError, OSError) as error:
+    except TimeoutError as error:
         raise _FailedError(
-            f"{where} ends the connection as it is asked for SASL", "see the broker's log"
+            f"{where} does not answer in {timeout:g} s as it is asked for SASL", "see the broker's log"
         ) from error
+    except (EOFError, ValueError, OSError) as error:
+        if wanted is None:
+            # What speaks Kafka's protocol and has no SASL need not know the question.
+            return "no user is asked for, as far as can be told"
+        does = "gives no answer of a Kafka" if isinstance(error, ValueError) else "ends the connection"
+        raise _FailedError(f"{where} {does} as it is asked for SASL", "see the broker's log") from error
     taken = " or ".join(found.mechanisms)
     if wanted is None:
         if found.is_asked:

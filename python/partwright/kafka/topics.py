@@ -11,15 +11,14 @@ from __future__ import annotations
 import re
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from partwright._check import meant
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, Admin, admin_client, confluent_kafka, refusal
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection.given import KafkaConfigLike, configured
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Mapping
     from concurrent.futures import Future
 
@@ -39,8 +38,6 @@ __all__ = [
     "offsets_of",
     "partition_count",
 ]
-
-KafkaConfigLike: TypeAlias = "KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None"
 
 # Sixty-four partitions need one or two seconds.
 _SETTLE_S = 30.0
@@ -89,7 +86,7 @@ def cluster_id(
     Raises:
         BrokerError: No Kafka answers.
     """
-    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         told = admin.answer(admin.client.describe_cluster(request_timeout=timeout))
         return str(told.cluster_id)
 
@@ -108,7 +105,7 @@ def partition_count(
         12
     """
     check_topic_name(topic)
-    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         found = described(admin, [topic])[topic]
         return None if found is None else len(found.partitions)
 
@@ -146,7 +143,7 @@ def create_topic(
     check_topic_name(topic)
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise PartwrightError(f"a topic cannot have {partitions} partitions: use 1 to {_MOST_PARTITIONS}")
-    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         kafka = confluent_kafka()
         # Who cannot be reached is told before the time that making many partitions takes.
@@ -173,7 +170,7 @@ def delete_topic(
         BrokerError: No Kafka answers, there is no such topic, or it is not gone after `timeout` seconds.
     """
     check_topic_name(topic)
-    config = KafkaConfig.read(kafka_config, servers=bootstrap)
+    config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
         if described(admin, [topic])[topic] is None:
             raise no_topic(admin, topic)
@@ -215,7 +212,7 @@ def _offsets(
     bootstrap: str | None, topic: str, spec: str, timeout: float, kafka_config: KafkaConfigLike
 ) -> dict[int, int]:
     check_topic_name(topic)
-    with admin_client(KafkaConfig.read(kafka_config, servers=bootstrap), timeout) as admin:
+    with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         found = described(admin, [topic])[topic]
         if found is None:
             raise no_topic(admin, topic)

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwright.errors import BrokerError
-from partwright.kafka.probe import Step, each_server, way_to
+from partwright.kafka.connection.servers import host_port
+from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +26,6 @@ __all__ = ["TOKENS", "Named", "Troubles", "advertised", "end", "named_brokers"]
 TOKENS = "check the settings that get it (sasl.oauthbearer, or those of AWS)"
 """What to do about a token."""
 
-# For each step of the way that is gone once more: with a question's own time that is less than ten seconds.
-_PROBE_S = 3.0
 # For what the cluster says of its brokers, then, and for a client's end.
 _ASK_S, _END_S = 1.5, 1.0
 _POLL_S = 0.01
@@ -39,6 +38,12 @@ _BROKER = re.compile(r"(?:[a-z_]+://)?(\S+?):([0-9]+)/([0-9]+): ")
 # What librdkafka puts around a broker's words.
 _AROUND = re.compile(
     r"^\S+:[0-9]+/\S+: |SASL authentication error: |Authentication failed: | \(after [0-9]+ms in .*\)$"
+)
+# What brokers say of anybody who is not let in, which has no secret in it whatever words a weak password is.
+_FIXED = re.compile(
+    r"Invalid username or password|Authentication failed|username not specified|password not specified|"
+    r"Authentication failed during authentication due to invalid credentials with SASL mechanism [A-Z0-9-]+|"
+    r"Client requested an authorization id that is different from username"
 )
 _BY_TOKEN = {"OAUTHBEARER", "AWS_MSK_IAM"}
 _WITHOUT = "Failed to acquire SASL OAUTHBEARER token: "
@@ -58,7 +63,7 @@ class Troubles:
 
     def __init__(self, config: KafkaConfig, timeout: float) -> None:
         self._config = config
-        self._timeout = min(timeout, _PROBE_S)
+        self._timeout = min(timeout, PROBE_S)
         self._denied: KafkaError | None = None
         self._is_cut = False
         self._looked = False
@@ -160,13 +165,16 @@ class Troubles:
             return list(threads.map(failed, addresses))
 
     def _who(self) -> str:
-        said = self._config.redacted(str(self._denied.str() if self._denied is not None else ""))
-        at, reason = f"Kafka at {self._config.servers}", _AROUND.sub("", _AROUND.sub("", said))
-        if _WITHOUT in reason:
-            return f"there is no token for {at} ({reason.replace(_WITHOUT, '')}): {TOKENS}"
+        said = str(self._denied.str() if self._denied is not None else "")
+        at, told = f"Kafka at {self._config.servers}", _AROUND.sub("", _AROUND.sub("", said))
+        reason = told if _FIXED.fullmatch(told) else self._config.redacted(told.replace(_WITHOUT, ""))
+        if _WITHOUT in told:
+            return f"there is no token for {at} ({reason}): {TOKENS}"
         if self._config.mechanism in _BY_TOKEN:
-            status = _STATUS.search(reason)
-            return f"{at} refuses the token ({status[1] if status else reason}): {TOKENS}"
+            status = _STATUS.search(told)
+            return (
+                f"{at} refuses the token ({self._config.redacted(status[1]) if status else reason}): {TOKENS}"
+            )
         return (
             f"{at} refuses the user ({reason}): check sasl.username and sasl.password; sasl.mechanism is "
             f"{self._config.mechanism}"
@@ -268,4 +276,4 @@ def advertised(number: int, host: str, port: int, failed: Step) -> str:
     if failed.name in {"resolve", "connect", "Kafka"}:
         told = failed.why
         what_to_do = "; correct its advertised.listeners, or go where that address works"
-    return f"broker {number} advertises {host}:{port}, which does not work from here: {told}{what_to_do}"
+    return f"broker {number} advertises {host_port(host, port)}, which does not work from here: {told}{what_to_do}"

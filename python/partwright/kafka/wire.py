@@ -16,7 +16,7 @@ __all__ = ["Handshake", "api_versions", "sasl_handshake"]
 
 # org.apache.kafka.common.protocol.ApiKeys.
 _SASL_HANDSHAKE, _API_VERSIONS = 17, 18
-_NO_SASL_HERE = 34
+_TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE = 0, 33, 34
 # Bytes of the correlation id, which stands before an answer's body.
 _CORRELATION = 4
 _LARGEST_ANSWER = 1 << 20
@@ -51,17 +51,22 @@ def sasl_handshake(connection: socket.socket, mechanism: str) -> Handshake:
 
     Raises:
         EOFError: The connection ended.
-        ValueError: What answers is no Kafka.
+        ValueError: What answers is no Kafka, or one that does not know the question.
     """
     name = mechanism.encode()
     answer = _ask(connection, _SASL_HANDSHAKE, 1, struct.pack(">h", len(name)) + name)
-    code, count = struct.unpack_from(">hi", answer)
     at, found = 6, []
-    for _ in range(count):
-        (length,) = struct.unpack_from(">h", answer, at)
-        found.append(answer[at + 2 : at + 2 + length].decode())
-        at += 2 + length
-    return Handshake(code != _NO_SASL_HERE, code == 0, tuple(found))
+    try:
+        code, count = struct.unpack_from(">hi", answer)
+        for _ in range(count):
+            (length,) = struct.unpack_from(">h", answer, at)
+            found.append(answer[at + 2 : at + 2 + length].decode())
+            at += 2 + length
+    except struct.error:
+        raise ValueError(answer) from None
+    if code not in {_TAKEN, _OTHER_MECHANISMS, _NO_SASL_HERE}:
+        raise ValueError(answer)
+    return Handshake(code != _NO_SASL_HERE, code == _TAKEN, tuple(found))
 
 
 def _ask(connection: socket.socket, api: int, version: int, body: bytes) -> bytes:

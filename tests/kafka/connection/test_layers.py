@@ -136,6 +136,7 @@ def test_the_variable_names_the_file_where_none_is_given(
     assert KafkaConfig.read({}).servers is None
     assert KafkaConfig.read({"client.id": "z"}).servers is None
     monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
+    assert refusal(None).startswith(f"the configuration file of {VARIABLE} '")
     assert refusal(None).endswith("nowhere' cannot be read: no such file or directory")
     monkeypatch.setenv(VARIABLE, "")
     assert KafkaConfig.read().servers is None
@@ -199,10 +200,66 @@ def test_what_no_library_could_take_is_refused(name: str, value: str) -> None:
 
 @pytest.mark.parametrize("value", ["", " ", "\t"])
 def test_an_empty_value_is_refused_where_it_means_nothing(value: str) -> None:
-    for name in ("sasl.password", "sasl.mechanism", "security.protocol", "client.id", "ssl.ca.location"):
+    for name in ("sasl.password", "sasl.mechanism", "security.protocol", "ssl.ca.location"):
         assert refusal({name: value}) == f"kafka_config: {name} is empty: give it a value, or leave it out"
     assert refusal({"bootstrap.servers": value}).startswith("kafka_config: bootstrap.servers is empty")
     assert KafkaConfig.read({"acks": value}).servers is None
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_value_is_none_where_java_takes_it_for_none(value: str) -> None:
+    names = ["client.id", "sasl.jaas.config", "ssl.cipher.suites", "ssl.keystore.type", "ssl.truststore.type"]
+    given = ALICE | dict.fromkeys(names, value)
+    assert KafkaConfig.read(given) == KafkaConfig.read(ALICE)
+    assert KafkaConfig.read(given).notes == ()
+    upper = KafkaConfig.read({"client.id": "a"}, settings={"client.id": value})
+    assert "client.id" not in upper.librdkafka()
+
+
+def test_the_type_of_a_trust_store_alone_says_nothing() -> None:
+    given = {"security.protocol": "SSL"}
+    assert KafkaConfig.read(given | {"ssl.truststore.type": "PKCS12"}) == KafkaConfig.read(given)
+
+
+@pytest.mark.parametrize("value", ["{{ CLUSTER_API_KEY }}", "{{X}}", "a {{ the.key }} b", "{{ <YOUR KEY> }}"])
+def test_a_placeholder_that_is_left_is_refused(value: str, tmp_path: Path) -> None:
+    plain = f"{PACKAGE}.plain.PlainLoginModule required username"
+    for name, text, spoken in (
+        ("sasl.username", value, "sasl.username"),
+        ("bootstrap.servers", value, "bootstrap.servers"),
+        ("client.id", value, "client.id"),
+        ("sasl.jaas.config", f'{plain}="{value}" password=x;', "sasl.jaas.config (username)"),
+        ("sasl.jaas.config", f"{plain}={value} password=x;", "sasl.jaas.config"),
+    ):
+        path = file(tmp_path, f"security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\n{name}={text}\n")
+        told = "still has the placeholder {{ … }}: put the value there"
+        assert refusal(path) == f"{path}, line 3: {spoken} {told}"
+
+
+def test_a_placeholder_that_does_not_count_is_let_be() -> None:
+    given = ALICE | {"schema.registry.url": "{{ URL }}", "sasl.username": "{{ KEY }}"}
+    config = KafkaConfig.read(given, settings={"sasl.username": "alice"})
+    assert config.librdkafka()["sasl.username"] == "alice"
+    assert KafkaConfig.read(ALICE | {"sasl.password": "a{{b"}).secrets() == {"a{{b"}
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(r"a\\b", 0), (r"\\\\", 0), (r"a\b", 1), (r"a\\\b", 1), ("ab", 0)]
+)
+def test_a_backslash_is_told_unless_two_stand_for_one(value: str, told: int, tmp_path: Path) -> None:
+    notes = KafkaConfig.read(file(tmp_path, f"sasl.username={value}\nsecurity.protocol=PLAINTEXT\n")).notes
+    assert sum("a backslash begins an escape here" in note for note in notes) == told
+
+
+def test_a_path_is_text(tmp_path: Path) -> None:
+    given = {"security.protocol": "SSL", "ssl.ca.location": tmp_path / "nowhere.pem"}
+    assert refusal(given).endswith("nowhere.pem' cannot be read: no such file or directory")
+
+
+@pytest.mark.parametrize("name", ["client.id", "sasl.password", "bootstrap.servers"])
+def test_a_function_is_for_the_librarys_callbacks_alone(name: str) -> None:
+    assert refusal({name: print}) == f"kafka_config: {name} is text, not a function"
+    assert KafkaConfig.read({"error_cb": print, "stats_cb": print}).servers is None
 
 
 def test_very_long_values_give_short_sentences() -> None:
@@ -240,7 +297,8 @@ def test_an_empty_path_is_told() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"\xff\xfea\x00=\x00b\x00", "is not a file of settings: it has a NUL"),
+        (b"\xff\xfea\x00=\x00b\x00", "is in UTF-16: save it as UTF-8"),
+        (b"\xfe\xff\x00a\x00=\x00b", "is in UTF-16: save it as UTF-8"),
         (b"\x1f\x8b\x08\x00", "is not a file of settings: it has a NUL"),
         (b"a=b\n", "line 1 begins with no setting's name"),
         (b"{\n", "line 1 begins with no setting's name"),
@@ -248,12 +306,24 @@ def test_an_empty_path_is_told() -> None:
         (b"client.id=\\ud83d\n", r"line 1: \u makes half a character: its other half is missing"),
         (
             b"sasl.jaas.config=x required\npassword=hunter2\n",
-            "line 2: password is an option within sasl.jaas.config",
+            "an option within sasl.jaas.config: end each line of its text but the last with a backslash and",
         ),
         (
             b"ssl.key.pem=-----BEGIN PRIVATE KEY-----\nhunter2hunter2==\n",
             "line 2 begins with no setting's name",
         ),
+        (b"#\nbootstrap.servers=a\n", "line 2: bootstrap.servers 'a' has no port: write 'a:9092'"),
+        (
+            b"bootstrap.servers=a:99999\n",
+            "line 1: bootstrap.servers 'a:99999' has a port that is not 1 to 65535: ",
+        ),
+        (
+            b"metadata.broker.list=a:0\n",
+            "line 1: metadata.broker.list 'a:0' has a port that is not 1 to 65535: ",
+        ),
+        (b"request.timeout.ms=soon\n", "line 1: request.timeout.ms is a whole number from 0 to "),
+        (b"socket.timeout.ms=-5\n", "line 1: socket.timeout.ms is a whole number from 0 to "),
+        (b"client.dns.lookup=x\n", "line 1: client.dns.lookup is use_all_dns_ips or "),
         (b"sasl.mechanics=x\n", "did you mean 'sasl.mechanism'?"),
         (b"x" * (4 * 2**20 + 1), "is larger than 4 MiB: name another file"),
     ],

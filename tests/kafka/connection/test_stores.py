@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer
 from connection_material import KEY_PASSWORD, PASSWORD, Material
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig, jks
+from partwright.kafka.embedded_certificates import Authority
 
 SSL = {"security.protocol": "SSL", "bootstrap.servers": "127.0.0.1:1"}
 TRUST, TRUST_PASSWORD = "ssl.truststore.location", "ssl.truststore.password"
@@ -197,6 +199,18 @@ def test_a_wrong_password_is_told_without_it(store: str, password: str | None, m
             {STORE: "@key.p12", STORE_PASSWORD: PASSWORD, CHAIN: "@ca.pem", KEY: "@key.pem"},
             "and the settings of a certificate next to it differ: leave one out",
         ),
+        (
+            {CHAIN: "@ca.pem", KEY: "@key.pem"},
+            r"ssl\.certificate\.location and kafka_config: ssl\.key\.location do not go together: name a",
+        ),
+        (
+            {CHAIN: "@ca.pem", KEY: "@old.pem", KEYS_OWN: KEY_PASSWORD},
+            r"ssl\.certificate\.location and kafka_config: ssl\.key\.location do not go together: name a",
+        ),
+        (
+            {STORE: "@turned.pem", "ssl.keystore.type": "PEM"},
+            r"the first certificate and the key of kafka_config: ssl\.keystore\.location do not go together",
+        ),
         ({"ssl.engine.factory.class": "com.example.Factory"}, "is a class that runs in Java alone"),
         ({"ssl.endpoint.identification.algorithm": "ldaps"}, "is https, or none or empty .*, not 'ldaps'"),
         ({"enable.ssl.certificate.verification": "no"}, "is true or false, not 'no'"),
@@ -243,12 +257,36 @@ def test_any_bytes_of_a_jks_are_read_or_refused(data: bytes) -> None:
         jks.opened(data, "x")
 
 
-@pytest.fixture(scope="module")
-def keytool(material: Material, tmp_path_factory: pytest.TempPathFactory) -> Material:
-    """The same stores as Java's own tool makes them."""
+def test_of_a_store_the_keys_own_chain_is_taken(material: Material, tmp_path: Path) -> None:
+    other = Authority.new()
+    store = tmp_path / "many.p12"
+    above = [other.certificate, material.authority.certificate, other.issue("bob").certificate]
+    store.write_bytes(
+        pkcs12.serialize_key_and_certificates(
+            b"alice",
+            material.client.key,
+            material.client.certificate,
+            above,
+            BestAvailableEncryption(PASSWORD.encode()),
+        )
+    )
+    config = KafkaConfig.read(SSL | {STORE: str(store), STORE_PASSWORD: PASSWORD})
+    assert config.librdkafka()["ssl.certificate.pem"] == material.chain
+    # None of them has an alias, as those have that Java trusts.
+    with pytest.raises(PartwrightError, match="has a private key: it is a key store; name a store with the"):
+        KafkaConfig.read(SSL | {TRUST: str(store), TRUST_PASSWORD: PASSWORD})
+
+
+def run_keytool(*words: str) -> None:
     tool = shutil.which("keytool")
     if tool is None:
         pytest.skip("keytool is part of the JDK")
+    subprocess.run([tool, *words], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def keytool(material: Material, tmp_path_factory: pytest.TempPathFactory) -> Material:
+    """The same stores as Java's own tool makes them."""
     made = Material(tmp_path_factory.mktemp("keytool"), material.authority, material.client)
     for kind, ending, own in (("JKS", "jks", KEY_PASSWORD), ("PKCS12", "p12", PASSWORD)):
         trust = ["-importcert", "-alias", "ca", "-file", material.path("ca.pem"), "-storetype", kind]
@@ -257,7 +295,7 @@ def keytool(material: Material, tmp_path_factory: pytest.TempPathFactory) -> Mat
         keys += ["-destkeystore", made.path(f"key.{ending}"), "-deststoretype", kind, "-noprompt"]
         keys += ["-deststorepass", PASSWORD, "-destkeypass", own, "-srcalias", "alice"]
         for words in (trust, keys):
-            subprocess.run([tool, *words], check=True, capture_output=True)
+            run_keytool(*words)
     return made
 
 
@@ -300,6 +338,34 @@ def test_javas_own_stores_are_refused_by_a_sentence(
     with pytest.raises(PartwrightError, match=said) as refused:
         read(keytool, given)
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.slow
+@pytest.mark.reference
+def test_one_file_of_javas_may_be_both_stores(keytool: Material, tmp_path: Path) -> None:
+    other = Authority.new()
+    (tmp_path / "other.pem").write_bytes(other.pem)
+    (tmp_path / "both.p12").write_bytes(Path(keytool.path("key.p12")).read_bytes())
+    words = ["-importcert", "-alias", "other", "-file", str(tmp_path / "other.pem"), "-noprompt"]
+    run_keytool(*words, "-keystore", str(tmp_path / "both.p12"), "-storepass", PASSWORD)
+    both = {TRUST: str(tmp_path / "both.p12"), TRUST_PASSWORD: PASSWORD}
+    config = KafkaConfig.read(SSL | both | {STORE: both[TRUST], STORE_PASSWORD: PASSWORD})
+    # The authority of the key's chain is not trusted for that, in Java neither.
+    assert config.java()["ssl.truststore.certificates"] == other.pem.decode()
+    assert config.java()["ssl.keystore.certificate.chain"] == keytool.chain
+
+
+@pytest.mark.slow
+@pytest.mark.reference
+def test_of_two_keys_in_javas_store_none_is_taken(keytool: Material, tmp_path: Path) -> None:
+    store = tmp_path / "two.p12"
+    store.write_bytes(Path(keytool.path("key.p12")).read_bytes())
+    words = ["-genkeypair", "-alias", "bob", "-dname", "CN=bob", "-keyalg", "EC"]
+    run_keytool(*words, "-keystore", str(store), "-storepass", PASSWORD)
+    with pytest.raises(PartwrightError, match=r"two\.p12' has 2 private keys: one is needed"):
+        KafkaConfig.read(SSL | {STORE: str(store), STORE_PASSWORD: PASSWORD})
+    with pytest.raises(PartwrightError, match="has a private key: it is a key store; name a store with the"):
+        KafkaConfig.read(SSL | {TRUST: str(store), TRUST_PASSWORD: PASSWORD})
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ def connection_options(command: Callable[..., _Answer]) -> Callable[..., _Answer
     ) -> _Answer:
         if command_config == "":
             raise PartwrightError("--command-config is empty: name a file, or leave it out")
-        connection = Connection(command_config, key_values("-X", settings))
+        connection = Connection(command_config, key_values("-X", settings, may_be_secret=True))
         return command(*given, connection=connection, **more)
 
     return with_connection

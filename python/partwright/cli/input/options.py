@@ -152,8 +152,13 @@ def client_option(text: str) -> Callable[[FC], FC]:
     )
 
 
-def key_values(option: str, given: Iterable[str]) -> dict[str, str]:
+def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False) -> dict[str, str]:
     """The pairs of an option that takes K=V.
+
+    Args:
+        option: Its name.
+        given: What was said.
+        may_be_secret: Whether what is no pair may be a secret, which no sentence shows.
 
     Raises:
         PartwrightError: One of them is no pair, or a name is there twice.
@@ -166,7 +171,8 @@ def key_values(option: str, given: Iterable[str]) -> dict[str, str]:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not name.strip():
-            raise PartwrightError(f"{option} takes NAME=VALUE, not {each!r}")
+            told = "what was given (not shown: it may be a secret)" if may_be_secret else repr(each)
+            raise PartwrightError(f"{option} takes NAME=VALUE, not {told}")
         if name.strip() in pairs:
             raise PartwrightError(f"{option} names {name.strip()!r} twice: give it one value")
         pairs[name.strip()] = value

@@ -102,8 +102,13 @@ COMMON = {each.java or each.librdkafka or "": each for each in _TABLE}
 """By the name that a setting is kept under, what is known of it."""
 
 
-def checked(name: str, value: str) -> str:
+def checked(name: str, value: str, spoken: str | None = None) -> str:
     """A setting's value as both libraries write it.
+
+    Args:
+        name: The setting.
+        value: What is given.
+        spoken: What a sentence calls the setting; its name where nothing else is said.
 
     Raises:
         PartwrightError: It is not a value of this setting.
@@ -119,7 +124,7 @@ def checked(name: str, value: str) -> str:
     if setting.words:
         if value.lower() not in setting.words:
             reason = f"is {' or '.join(setting.words)}, not {shown(value)}"
-            raise PartwrightError(f"{name} {reason}", field=name, value=value, reason=reason)
+            raise PartwrightError(f"{spoken or name} {reason}", field=name, value=value, reason=reason)
         return value.lower()
     if setting.least is None:
         return value
@@ -129,7 +134,7 @@ def checked(name: str, value: str) -> str:
         number = None
     if number is None or not setting.least <= number <= setting.most:
         reason = f"is a whole number from {setting.least} to {setting.most}, not {shown(value)}"
-        raise PartwrightError(f"{name} {reason}", field=name, value=value, reason=reason)
+        raise PartwrightError(f"{spoken or name} {reason}", field=name, value=value, reason=reason)
     return str(number)
 
 

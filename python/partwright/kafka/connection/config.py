@@ -16,7 +16,7 @@ from partwright.kafka.connection.secret import HIDDEN, Secret, without
 from partwright.kafka.connection.servers import bootstrap_servers
 
 if TYPE_CHECKING:
-    from partwright.kafka.connection.layers import Layer
+    from partwright.kafka.connection.layers import Given, Layer
     from partwright.kafka.connection.sasl import Sasl
     from partwright.kafka.connection.slots import Slots
     from partwright.kafka.connection.tls import Tls, TlsMaterial
@@ -26,6 +26,7 @@ __all__ = ["VARIABLE", "KafkaConfig"]
 VARIABLE = "PARTWRIGHT_COMMAND_CONFIG"
 """The environment variable that names a file where none is given."""
 _SERVERS, _PROTOCOL = "bootstrap.servers", "security.protocol"
+_ARGUMENT = "servers"
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
 
@@ -89,7 +90,7 @@ class KafkaConfig:
         if settings:
             found = (*found, of_command_line(settings))
         if servers is not None:
-            found = (*found, of_mapping({_SERVERS: servers}, "servers"))
+            found = (*found, of_mapping({_SERVERS: servers}, _ARGUMENT))
         if isinstance(given, KafkaConfig) and found == given.layers:
             return given
         return cls._of(found)
@@ -97,16 +98,20 @@ class KafkaConfig:
     @classmethod
     def _of(cls, found: tuple[Layer, ...]) -> KafkaConfig:
         given = slots.merged(found)
-        _refuse_empty(given)
+        _refuse_open(given)
         protocol = _protocol(given)
         login, used = sasl.of(given) if protocol.startswith("SASL") else (None, set())
         wrapped = tls.of(given) if protocol.endswith("SSL") else None
         shared = {
-            name: common.checked(name, each.text()) for name, each in given.items() if name in common.COMMON
+            name: common.checked(name, each.text(), slots.spoken_of(each))
+            for name, each in given.items()
+            if name in common.COMMON
         }
         own = {name: each.text() for name, each in given.items() if name in names.JAVA_ALONE}
         return cls(
-            bootstrap_servers(given[_SERVERS].text()) if _SERVERS in given else None,
+            bootstrap_servers(given[_SERVERS].text(), _spoken_of_servers(given[_SERVERS]))
+            if _SERVERS in given
+            else None,
             protocol,
             login.mechanism if login else None,
             (
@@ -131,7 +136,7 @@ class KafkaConfig:
             >>> KafkaConfig.read({"bootstrap.servers": "a:9092"}).at("b:9092").servers
             'b:9092'
         """
-        layer = of_mapping({_SERVERS: servers}, "servers")
+        layer = of_mapping({_SERVERS: servers}, _ARGUMENT)
         return replace(self, servers=bootstrap_servers(servers), layers=(*self.layers, layer))
 
     def required_servers(self) -> str:
@@ -250,7 +255,7 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
         return given.layers
     if given is None:
         named = os.environ.get(VARIABLE)
-        return (of_file(named),) if named else ()
+        return (of_file(named, f"the configuration file of {VARIABLE}"),) if named else ()
     if isinstance(given, Mapping):
         return (of_mapping(given, "kafka_config"),)
     if isinstance(given, (str, os.PathLike)):
@@ -264,13 +269,21 @@ def _layers_of(given: object) -> tuple[Layer, ...]:
     )
 
 
-def _refuse_empty(given: Slots) -> None:
+def _refuse_open(given: Slots) -> None:
+    """Refuses what somebody has still to fill in."""
     for name, each in given.items():
         counts = name in names.REACHING or name in common.COMMON
+        if counts or name.startswith(slots.JAAS):
+            slots.refuse_placeholder(each)
         if counts and name not in names.EMPTY and not callable(each.value) and not each.text().strip():
             raise PartwrightError(
                 f"{slots.spoken_of(each)} is empty: give it a value, or leave it out", field=each.name
             )
+
+
+def _spoken_of_servers(given: Given) -> str:
+    # Of an argument there is no more to say than what it is.
+    return _SERVERS if given.place == _ARGUMENT else slots.spoken_of(given)
 
 
 def _protocol(given: Slots) -> str:

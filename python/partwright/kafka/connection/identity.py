@@ -77,11 +77,16 @@ def of(slots: Slots) -> Identity | None:
     else:
         store = pair
     where = spoken_of(next(slots[name] for name in (_STORE, _KEY, _KEY_FILE) if name in slots))
+    clear = stores.pkcs8(store.key, password, where)
+    if not stores.go_together(store.certificate_pem, clear):
+        of = spoken_of(next(slots[name] for name in (_STORE, _CHAIN, _CHAIN_FILE) if name in slots))
+        what = f"{of} and {where} do" if of != where else f"the first certificate and the key of {of} do"
+        raise PartwrightError(f"{what} not go together: name a certificate and its own key", field=_KEY)
     return Identity(
         store.certificate_pem,
         Secret(store.key.text),
         Secret(password) if store.key.encrypted and password is not None else None,
-        Secret(stores.pkcs8(store.key, password, where)),
+        Secret(clear),
         _notes(slots, store.key),
     )
 

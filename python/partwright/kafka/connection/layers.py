@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shlex
@@ -71,14 +72,21 @@ class Layer:
     notes: tuple[str, ...] = ()
 
 
-def of_file(path: str | os.PathLike[str]) -> Layer:
+def of_file(path: str | os.PathLike[str], what: str = "the configuration file") -> Layer:
     """The settings of a properties file.
+
+    Args:
+        path: The file.
+        what: What a sentence calls it where it cannot be read.
 
     Raises:
         PartwrightError: It cannot be read, or is not a file of a client's settings.
     """
     where = os.fspath(path)
-    text = properties.decoded(file_bytes(where, "the configuration file"))
+    data = file_bytes(where, what)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise PartwrightError(f"{where!r} is in UTF-16: save it as UTF-8", path=where)
+    text = properties.decoded(data)
     if "\0" in text:
         raise PartwrightError(f"{where!r} is not a file of settings: it has a NUL", path=where)
     try:
@@ -171,6 +179,8 @@ def readable_by_others(path: str) -> bool:
 
 
 def _as_text(name: str, value: object, where: str) -> str | Callable[[str], object] | None:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -179,10 +189,12 @@ def _as_text(name: str, value: object, where: str) -> str | Callable[[str], obje
         return str(value)
     if isinstance(value, Secret):
         return value.clear()
-    if callable(value):
-        return value
     if name in {"default.topic.config", "logger"}:
         return HIDDEN
+    if callable(value):
+        if name not in names.CALLBACKS:
+            raise PartwrightError(f"{where}: {name} is text, not a function", field=name)
+        return value
     # Whatever it is, it may hold a secret.
     raise PartwrightError(f"{where}: {name} is text, not {type(value).__name__}", field=name)
 
@@ -227,7 +239,7 @@ def _check_name(name: str, value: str, place: str, *, of_line: bool) -> None:
     if name in _OF_JAAS and of_line:
         raise PartwrightError(
             f"{place}: {name} is an option within sasl.jaas.config: end each line of its text but the last with a "
-            "backslash",
+            "backslash and nothing behind it",
             field=name,
         )
     near = names.nearest(name)
@@ -235,7 +247,7 @@ def _check_name(name: str, value: str, place: str, *, of_line: bool) -> None:
     if not _MAY_BE_SHOWN.fullmatch(name) or not (near or ("." in name and (value or not of_line))):
         raise PartwrightError(
             f"{place} begins with no setting's name{near}; where it goes on from the line before, that one has to end "
-            "with a backslash"
+            "with a backslash and nothing behind it"
             if of_line
             else f"{place}: the name of a setting of no client of Kafka{near or ': check its spelling'}"
         )

@@ -8,10 +8,12 @@ from partwright._check import meant
 
 __all__ = [
     "ALIASES",
+    "CALLBACKS",
     "EMPTY",
     "JAVA",
     "JAVA_ALONE",
     "LIBRDKAFKA",
+    "NOT_GIVEN",
     "REACHING",
     "READING",
     "SECRETS",
@@ -119,7 +121,9 @@ LIBRDKAFKA = _words(
 )
 """All that CONFIGURATION.md of librdkafka 2.16 names and a text can set, those of topics too."""
 
-_PYTHON = _words("default.topic.config error_cb logger oauth_cb on_commit on_delivery stats_cb throttle_cb")
+CALLBACKS = _words("error_cb oauth_cb on_commit on_delivery stats_cb throttle_cb")
+"""What confluent-kafka for Python takes a function for."""
+_PYTHON = CALLBACKS | {"default.topic.config", "logger"}
 """What confluent-kafka for Python takes besides, in a dict."""
 _OLD = frozenset(["auto.include.jmx.reporter"])
 """Names of Kafka 3 that Kafka 4 has no more, and that files still have."""
@@ -203,6 +207,9 @@ EMPTY = _words(
     """
 )
 """Settings whose empty value means something."""
+
+NOT_GIVEN = _words("client.id sasl.jaas.config ssl.cipher.suites ssl.keystore.type ssl.truststore.type")
+"""Settings whose empty value is none, as in Java's clients."""
 
 
 def is_known(name: str) -> bool:

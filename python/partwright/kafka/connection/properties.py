@@ -34,7 +34,8 @@ class Property:
         key: Its name.
         value: Its value, which may be a secret: it is in no `repr`.
         line: The line that it begins in, counted from 1.
-        escaped: Whether its value has a backslash in the file, which librdkafka's own tools take as it is.
+        escaped: Whether a backslash of its value begins an escape, which librdkafka's own tools take as it is; not
+            where two stand for one, for then that is known.
     """
 
     key: str
@@ -70,7 +71,8 @@ def read(text: str) -> Iterator[Property]:
     for number, line in _logical_lines(text):
         key, value = _parted(line)
         where = f"line {number}"
-        yield Property(_plain(key, where), _plain(value, where), number, "\\" in value)
+        escaped = "\\" in value.replace("\\\\", "")
+        yield Property(_plain(key, where), _plain(value, where), number, escaped)
 
 
 def written(settings: Mapping[str, str]) -> str:

@@ -7,13 +7,14 @@ import re
 from partwright._check import shown
 from partwright.errors import PartwrightError
 
-__all__ = ["bootstrap_servers", "is_server", "schemes"]
+__all__ = ["bootstrap_servers", "host_port", "is_server", "schemes"]
 
 # Host and port as Kafka's Utils.HOST_PORT_PATTERN (4.4) has them, with a name of a protocol before them or not.
 _SERVER = re.compile(
     r"(?:(?P<scheme>[0-9a-zA-Z\-%._]*)://)?(?P<host>\[[0-9a-zA-Z\-%._:]+\]|[0-9a-zA-Z\-%._]+):(?P<port>[0-9]{1,5})"
 )
 _LARGEST_PORT = 65_535
+_FIELD = "bootstrap.servers"
 
 
 def is_server(text: str) -> bool:
@@ -27,7 +28,7 @@ def is_server(text: str) -> bool:
     return found is not None and found["scheme"] is None and 0 < int(found["port"]) <= _LARGEST_PORT
 
 
-def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
+def bootstrap_servers(given: str, name: str = _FIELD) -> str:
     """The servers as host:port with commas between them: without blanks, and without a protocol before a host.
 
     Args:
@@ -47,7 +48,7 @@ def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
     if "@" in given:
         raise PartwrightError(
             f"{name} has an @, and servers are host:port: a user and a password are sasl.username and sasl.password",
-            field=name,
+            field=_FIELD,
         )
     found: list[str] = []
     for server in filter(None, (each.strip() for each in given.split(","))):
@@ -55,11 +56,25 @@ def bootstrap_servers(given: str, name: str = "bootstrap.servers") -> str:
         if match is None or not 0 < int(match["port"]) <= _LARGEST_PORT:
             no_port = _SERVER.fullmatch(f"{server}:9092") is not None
             reason = f"has no port: write {shown(f'{server}:9092')}" if no_port else "is not host:port"
-            raise PartwrightError(f"{name} {shown(server)} {reason}", field=name, value=server, reason=reason)
+            if match is not None:
+                reason = f"has a port that is not 1 to {_LARGEST_PORT}: correct it"
+            raise PartwrightError(
+                f"{name} {shown(server)} {reason}", field=_FIELD, value=server, reason=reason
+            )
         found.append(f"{match['host']}:{int(match['port'])}")
     if not found:
-        raise PartwrightError(f"{name} is empty: write host:port", field=name, value=given)
+        raise PartwrightError(f"{name} is empty: write host:port", field=_FIELD, value=given)
     return ",".join(found)
+
+
+def host_port(host: str, port: int) -> str:
+    """A host and its port as a server is written.
+
+    Examples:
+        >>> host_port("a", 9092), host_port("::1", 9092)
+        ('a:9092', '[::1]:9092')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def schemes(given: str) -> set[str]:

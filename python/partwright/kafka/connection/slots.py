@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection.layers import Layer
 
-__all__ = ["JAAS", "MODULE", "MODULES", "Slots", "merged", "spoken_of"]
+__all__ = ["JAAS", "MODULE", "MODULES", "Slots", "merged", "refuse_placeholder", "spoken_of"]
 
 Slots: TypeAlias = Mapping[str, Given]
 """By the one name of a setting, who gave it. Options of JAAS have the setting's name, or `jaas:` before their own."""
@@ -61,6 +62,7 @@ _PAIR = {
 }
 _STORE = {"ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type"}
 _HTTPS = {"https.ca.location", "https.ca.pem"}
+_PLACEHOLDER = re.compile(r"\{\{\s*[A-Za-z_<][\w <>.-]*\}\}")
 _ANY_CASE = {"security.protocol", "sasl.mechanism"}
 # What says another thing than a lower layer's: which of its settings then count no more.
 _INSTEAD = {
@@ -91,6 +93,7 @@ def merged(layers: Sequence[Layer]) -> Slots:
         }
         gone |= {MODULE} if _fits_not(found.get(MODULE), upper.get("sasl.mechanism")) else set()
         found = {name: given for name, given in found.items() if name not in gone} | upper
+    found = {name: given for name, given in found.items() if not _is_not_given(name, given)}
     module, mechanism = found.get(MODULE), found.get("sasl.mechanism")
     if module is not None and mechanism is not None and _fits_not(module, mechanism):
         raise PartwrightError(
@@ -107,10 +110,23 @@ def spoken_of(given: Given) -> str:
     return f"{given.place}: {given.name}"
 
 
+def refuse_placeholder(given: Given) -> None:
+    """Refuses a value that a template has left open, as those of Confluent Cloud do.
+
+    Raises:
+        PartwrightError: It has one.
+    """
+    if _PLACEHOLDER.search(given.text()):
+        raise PartwrightError(
+            f"{spoken_of(given)} still has the placeholder {{{{ … }}}}: put the value there", field=given.name
+        )
+
+
 def _of_layer(layer: Layer) -> dict[str, Given]:
     found: dict[str, Given] = {}
     for given in layer.given:
-        options = _expanded(given) if given.name == "sasl.jaas.config" else {given.kept_as: given}
+        is_text = given.name == "sasl.jaas.config" and not _is_not_given(given.name, given)
+        options = _expanded(given) if is_text else {given.kept_as: given}
         for name, each in options.items():
             other = found.setdefault(name, each)
             if _compared(name, other) != _compared(name, each):
@@ -119,6 +135,10 @@ def _of_layer(layer: Layer) -> dict[str, Given]:
                     field=each.name,
                 )
     return found
+
+
+def _is_not_given(name: str, given: Given) -> bool:
+    return name in names.NOT_GIVEN and not callable(given.value) and not given.text().strip()
 
 
 def _fits_not(module: Given | None, mechanism: Given | None) -> bool:
@@ -138,6 +158,7 @@ def _expanded(given: Given) -> dict[str, Given]:
     try:
         login = jaas.parse(given.text())
     except PartwrightError as error:
+        refuse_placeholder(given)
         raise error.within(spoken_of(given)).knowing(field=given.name) from None
     module = next((each for each in MODULES if f".{login.module}".endswith(f".{each}")), None)
     if module is None:

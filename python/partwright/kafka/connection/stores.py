@@ -11,13 +11,19 @@ from partwright.kafka.connection import jks, pem
 from partwright.kafka.connection.layers import file_bytes
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
+    from cryptography.hazmat.primitives.serialization.pkcs12 import (
+        PKCS12Certificate,
+        PKCS12KeyAndCertificates,
+    )
+    from cryptography.x509 import Certificate
 
-__all__ = ["Store", "key_store", "pkcs8", "trust_store"]
+__all__ = ["Store", "go_together", "key_store", "pkcs8", "trust_store"]
 
 _TYPES = ("JKS", "PEM", "PKCS12")
 _JCEKS = bytes.fromhex("cececece")
 _DER_SEQUENCE = 0x30
+# keyBag and pkcs8ShroudedKeyBag of RFC 7292, as they stand in DER.
+_KEY_BAGS = [bytes.fromhex("060b2a864886f70d010c0a01") + bytes([kind]) for kind in (1, 2)]
 
 
 @dataclass(frozen=True)
@@ -52,9 +58,8 @@ def trust_store(path: str, name: str, kind: str | None, password: str | None) ->
         trusted, has_key = entries.trusted, bool(entries.keys)
     else:
         store = _pkcs12(data, where, password, "ssl.truststore.password")
-        # Next to a key, its chain and what is trusted cannot be told apart.
         has_key = store.key is not None
-        trusted = () if has_key else tuple(_der(each.certificate) for each in store.additional_certs)
+        trusted = tuple(_der(each.certificate) for each in _trusted(store, data))
     if not trusted:
         what = "a private key: it is a key store" if has_key else "no certificate"
         raise PartwrightError(f"{where} has {what}; name a store with the broker's CA alone", path=path)
@@ -92,7 +97,9 @@ def key_store(
         store = _pkcs12(data, where, password, "ssl.keystore.password")
         if store.key is None or store.cert is None:
             raise PartwrightError(f"{where} has no private key: it is a trust store", path=path)
-        chain = tuple(_der(each.certificate) for each in (store.cert, *store.additional_certs))
+        if (count := _key_count(data)) > 1:
+            raise PartwrightError(f"{where} has {count} private keys: one is needed", path=path)
+        chain = tuple(map(_der, _chain(store)))
         der = _key_der(store)
     key = pem.Key(pem.of_der([der], "PRIVATE KEY"), encrypted=False, pkcs8=True)
     return Store(pem.certificates(pem.of_der(chain), where), key)
@@ -162,6 +169,66 @@ def _pkcs12(data: bytes, where: str, password: str | None, name: str) -> PKCS12K
     if store.key is None and store.cert is None and not store.additional_certs:
         raise PartwrightError(f"{where} is an empty store")
     return store
+
+
+def _key_count(data: bytes) -> int:
+    """The private keys of a PKCS12 store, of which `cryptography` gives the first alone.
+
+    Each is in a bag of its own, sealed or not, and no tool seals those bags once more: their names stand in the file.
+    """
+    return sum(map(data.count, _KEY_BAGS))
+
+
+def _trusted(store: PKCS12KeyAndCertificates, data: bytes) -> list[PKCS12Certificate]:
+    """The certificates that Java trusts, where they can be told from the chain of a key next to them.
+
+    Java's own mark of them is not to be had here. But Java's keytool gives them an alias, which it gives no certificate
+    of a chain but a key's own: those have their subject's name, as CN=..., or none.
+    """
+    if store.key is None:
+        return store.additional_certs
+    if _key_count(data) > 1:
+        return []
+    return [each for each in store.additional_certs if each.friendly_name and b"=" not in each.friendly_name]
+
+
+def _chain(store: PKCS12KeyAndCertificates) -> list[Certificate]:
+    """A key's own certificate, and those above it: other ones may be in the store."""
+    others = [each.certificate for each in store.additional_certs]
+    found = [store.cert.certificate] if store.cert else []
+    while found and (above := next((each for each in others if _is_issuer(each, found[-1])), None)):
+        found.append(above)
+        others.remove(above)
+    return found
+
+
+def _is_issuer(one: Certificate, of: Certificate) -> bool:
+    if of.subject == of.issuer:
+        return False
+    try:
+        of.verify_directly_issued_by(one)
+    except Exception:  # noqa: BLE001 - it raises several, all of which say that it is not
+        return False
+    return True
+
+
+def go_together(certificate_pem: str, key_pem: str) -> bool:
+    """Whether a chain's first certificate is this key's; also where that cannot be told.
+
+    Args:
+        certificate_pem: The chain.
+        key_pem: The key, as `pkcs8` gives it.
+    """
+    try:
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        from cryptography.x509 import load_pem_x509_certificate
+    except ImportError:
+        return True
+    try:
+        theirs = load_pem_x509_certificate(certificate_pem.encode()).public_key()
+        return theirs == load_pem_private_key(key_pem.encode(), None).public_key()
+    except Exception:  # noqa: BLE001 - a kind of key that is not known, of which the libraries may know more
+        return True
 
 
 def _der(certificate: object) -> bytes:

@@ -49,9 +49,10 @@ def of(slots: Slots) -> Trust:
         found[_TEXT] = pem.certificates(slots[_TEXT].text(), spoken_of(slots[_TEXT]))
     if _FILE in slots:
         found[_FILE] = _of_location(slots[_FILE].text(), spoken_of(slots[_FILE]))
-    for name in (_PASSWORD, _TYPE):
-        if name in slots and not found:
-            raise PartwrightError(f"{spoken_of(slots[name])} has no {_STORE}, which it is for", field=name)
+    if _PASSWORD in slots and not found:
+        raise PartwrightError(
+            f"{spoken_of(slots[_PASSWORD])} has no {_STORE}, which it is for", field=_PASSWORD
+        )
     first = next(iter(found), None)
     for name, text in found.items():
         if first is not None and text != found[first]:

@@ -1,0 +1,47 @@
+"""The configuration of a function that takes `kafka_config=`, with what is to be said of it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import TYPE_CHECKING, TypeAlias
+
+from partwright.kafka.connection.config import KafkaConfig
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+__all__ = ["KafkaConfigLike", "configured"]
+
+KafkaConfigLike: TypeAlias = "KafkaConfig | Mapping[str, object] | str | os.PathLike[str] | None"
+_PACKAGE = __name__.partition(".")[0]
+
+
+def configured(given: KafkaConfigLike, servers: str | None) -> KafkaConfig:
+    """What `KafkaConfig.read` reads, with a warning of each of its notes.
+
+    Whoever has a `KafkaConfig` has its notes already: of that, nothing is said again.
+
+    Args:
+        given: The client configuration.
+        servers: What wins over `bootstrap.servers`.
+
+    Raises:
+        PartwrightError: It cannot be read.
+        MissingExtraError: A store or a key needs `cryptography`, which is not installed.
+    """
+    config = KafkaConfig.read(given, servers=servers)
+    if not isinstance(given, KafkaConfig):
+        level = _callers_level()
+        for note in config.notes:
+            warnings.warn(note, UserWarning, stacklevel=level)
+    return config
+
+
+def _callers_level() -> int:
+    """How far up from `configured` the first line is that is not ours, as `warnings.warn` counts it."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        frame, level = frame.f_back, level + 1
+    return level
