@@ -20,7 +20,7 @@ from partwright.kafka.client import (
     refusal,
     refused_settings,
 )
-from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import check_topic_name, described, no_topic, offsets_of
 from partwright.kafka.troubles import Troubles
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.kafka.bounds import Bounds
     from partwright.kafka.client import Admin
-    from partwright.kafka.topics import KafkaConfigLike
+    from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["TopicChunk", "TopicRecords"]
 
@@ -135,7 +135,7 @@ class TopicRecords:
         kafka_config: KafkaConfigLike = None,
     ) -> None:
         check_topic_name(topic)
-        self._config = KafkaConfig.read(kafka_config, servers=bootstrap)
+        self._config = configured(kafka_config, bootstrap)
         self._topic = topic
         self._stall = stall
         self._sizes = sizes
