@@ -14,13 +14,14 @@ import pytest
 from confluent_kafka import Consumer
 
 import partwright as pw
+from partwright.kafka import EmbeddedKafka
+from partwright.kafka.doctor import examine
 from partwright.kafka.groups import consumer_group
 from partwright.kafka.topics import create_topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from partwright.kafka import EmbeddedKafka
 
 pytestmark = [pytest.mark.slow, pytest.mark.broker]
 
@@ -137,3 +138,10 @@ def test_a_group_that_cannot_be_read_is_one_sentence(broker: EmbeddedKafka, read
     readers.end()
     with pytest.raises(pw.BrokerError, match="has no members: there is nobody to assign anything to"):
         consumer_group(servers, f"empty-{tag}")
+
+
+def test_a_kafka_without_any_group_has_a_coordinator_in_a_moment() -> None:
+    """It makes the topic of the coordinators at the first question, and answers that there is none yet."""
+    with EmbeddedKafka(heap="192m") as kafka:
+        *_, step = examine(kafka.bootstrap_servers, group="new")
+        assert (step.name, step.passed, step.said) == ("group", True, "there is no such group yet")

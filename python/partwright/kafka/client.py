@@ -13,7 +13,7 @@ from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 from partwright.kafka.troubles import Troubles, end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
     from confluent_kafka import KafkaError
@@ -50,6 +50,8 @@ SILENT.setLevel(logging.CRITICAL + 1)
 TOPIC_DENIED = 29
 """`TOPIC_AUTHORIZATION_FAILED` of `org.apache.kafka.common.protocol.Errors`."""
 _GROUP_DENIED, _CLUSTER_DENIED = 30, 31
+# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR.
+_NO_COORDINATOR = {14, 15, 16}
 # _TIMED_OUT, _TIMED_OUT_QUEUE and _TRANSPORT.
 _LATE = {-185, -166, -195}
 
@@ -134,6 +136,25 @@ class Admin:
             raise self.troubles.late()
         return error
 
+    def of_coordinator(self, ask: Callable[[], Future[_Answer]]) -> Future[_Answer]:
+        """A question about a group, asked again as long as the group has no coordinator.
+
+        A new Kafka makes the coordinators' topic at the first such question, and a group's may just be moving.
+
+        Args:
+            ask: Asks it once.
+
+        Raises:
+            BrokerError: There is no answer in time.
+        """
+        until = time.monotonic() + self.timeout
+        while True:
+            asked = ask()
+            error = self.error(asked)
+            if error is None or error.code() not in _NO_COORDINATOR or time.monotonic() > until:
+                return asked
+            time.sleep(_POLL_S)
+
     def metadata(self) -> ClusterMetadata:
         """The brokers, and the topics that this user may describe, those of Kafka itself as well.
 
@@ -195,7 +216,9 @@ def refusal(config: KafkaConfig, error: KafkaError, operation: str, of: str) -> 
     if kind is not None:
         name = "" if kind == "cluster" else of.partition(" ")[2].partition(" ")[2].strip("'")
         return BrokerError(f"{where} gives {no_right(operation, kind, name)}", value=error.code())
-    said = config.redacted(str(error.str()))
+    told = str(error.str())
+    # Of some errors Kafka gives no words.
+    said = config.redacted(f"{told}{error.name()}" if told.endswith(": ") else told)
     return BrokerError(
         f"{where} refuses {of} ({said}): see the broker's log", value=error.code(), reason=said
     )

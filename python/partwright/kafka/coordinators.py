@@ -74,9 +74,10 @@ def coordinator(
 
 def _committed(admin: Admin, group: str) -> list[Json]:
     of = f"the group {group!r}"
-    asked = admin.client.list_consumer_group_offsets(
-        [confluent_kafka().ConsumerGroupTopicPartitions(group)], request_timeout=admin.timeout
-    )[group]
+    wanted = [confluent_kafka().ConsumerGroupTopicPartitions(group)]
+    asked = admin.of_coordinator(
+        lambda: admin.client.list_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
+    )
     error = admin.error(asked)
     if error is not None and error.code() == _NO_SUCH_GROUP:
         return []

@@ -10,6 +10,7 @@ from partwright.kafka.bounds import Bounds
 from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
 from partwright.kafka.connection.given import configured
 from partwright.kafka.connection.servers import host_port
+from partwright.kafka.groups import described_group
 from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 from partwright.kafka.records import TopicRecords
 from partwright.kafka.topics import check_topic_name, described, no_topic
@@ -135,7 +136,7 @@ def _read(config: KafkaConfig, topic: str) -> str:
 
 
 def _group(admin: Admin, group: str) -> str:
-    asked = admin.client.describe_consumer_groups([group], request_timeout=admin.timeout)[group]
+    asked = described_group(admin, group)
     error = admin.error(asked)
     if error is not None and error.code() == _NO_SUCH_GROUP:
         return "there is no such group yet"

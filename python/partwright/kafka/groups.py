@@ -12,13 +12,15 @@ from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import described
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from confluent_kafka.admin._group import ConsumerGroupDescription
     from confluent_kafka.admin._metadata import GroupMember
 
     from partwright._check import Json
     from partwright.kafka.connection.given import KafkaConfigLike
 
-__all__ = ["Subscription", "consumer_group", "read_subscription"]
+__all__ = ["Subscription", "consumer_group", "described_group", "read_subscription"]
 
 # org.apache.kafka.common.protocol.Errors.
 _NO_SUCH_GROUP = 69
@@ -94,10 +96,23 @@ def consumer_group(
     return {"assignor": found.partition_assignor, "topics": topics, "members": members}
 
 
+def described_group(admin: Admin, group: str) -> Future[ConsumerGroupDescription]:
+    """What Kafka says of a group, or why it does not.
+
+    Raises:
+        BrokerError: There is no answer in time.
+    """
+
+    def ask() -> Future[ConsumerGroupDescription]:
+        return admin.client.describe_consumer_groups([group], request_timeout=admin.timeout)[group]
+
+    return admin.of_coordinator(ask)
+
+
 def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
     kafka = confluent_kafka()
     who = f"the group {group!r} {admin.where}"
-    asked = admin.client.describe_consumer_groups([group], request_timeout=admin.timeout)[group]
+    asked = described_group(admin, group)
     error = admin.error(asked)
     if error is not None and error.code() == _NO_SUCH_GROUP:
         raise _no_group(admin, group)
