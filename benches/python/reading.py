@@ -1,4 +1,4 @@
-"""How fast a topic's records become columns: beside the same library's bare loop, and kafka-python's as it was before.
+"""How fast a topic's records become columns, next to the same library's bare loop and kafka-python's, as it was before.
 
 Each reads keys, partitions, offsets and times of a topic of an embedded Kafka, by turns in one process; the bare loop
 takes messages and looks at nothing but whether they are errors.

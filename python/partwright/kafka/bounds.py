@@ -128,7 +128,7 @@ def read_time(text: str, option: str) -> int:
         option: Which option it is of, for the error.
 
     Raises:
-        PartwrightError: It is none.
+        PartwrightError: It is not a time.
 
     Examples:
         >>> read_time("2026-11-24T08:00:00Z", "--since"), read_time("2026-11-24", "--since"), read_time("7", "--since")
@@ -166,7 +166,7 @@ def read_partitions(text: str) -> tuple[range, ...]:
     """Partitions, one by one or from one to another.
 
     Raises:
-        PartwrightError: They are none.
+        PartwrightError: They are not partitions.
 
     Examples:
         >>> read_partitions("0,3-5")

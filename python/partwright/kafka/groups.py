@@ -170,7 +170,7 @@ def read_subscription(metadata: bytes) -> Subscription:
     """A `ConsumerProtocolSubscription`, of version 0 to 3 and those to come, which keep what these have.
 
     Raises:
-        ValueError: The bytes are none.
+        ValueError: The bytes are something else.
         struct.error: They end too early.
     """
     reader = _Reader(metadata)

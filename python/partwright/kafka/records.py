@@ -116,7 +116,7 @@ class TopicRecords:
     Raises:
         MissingExtraError: confluent-kafka is missing.
         BrokerError: No Kafka answers, there is no such topic, or no right to see it.
-        PartwrightError: The name is none that a topic can have, or the topic has not a partition that is asked for.
+        PartwrightError: The name cannot be a topic's, or the topic lacks a partition that is asked for.
 
     Examples:
         >>> records = TopicRecords("127.0.0.1:9092", "flights")
@@ -258,7 +258,7 @@ class TopicRecords:
             yield from self._chunk([each for each in messages if each.offset() < ends[each.partition()]])
             return
         self.records += len(messages)
-        # An empty value is none that is missing.
+        # An empty value is not a missing one.
         self.tombstones += sum([not len(message) and message.value() is None for message in messages])
         yield TopicChunk(
             pa.array([message.key() for message in messages], pa.binary()),

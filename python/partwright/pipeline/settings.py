@@ -66,7 +66,7 @@ class RunSettings:
         value: The column that is the record's value, text or binary; None makes a JSON object of all columns.
         topic: The topic, or the first part of the folders' names.
         partitions: How many partitions the topic has; None takes the topic's own number, or 12 for a new topic.
-        source_config: The client configuration by which a source's Kafka is reached; None for a source that is none.
+        source_config: The client configuration by which a source's Kafka is reached; None for any other source.
         target: Where the records go; None stands for an embedded Kafka that lives as long as the run.
         client: The client profile whose partitions are taken.
         master: Spark's master.

@@ -50,7 +50,7 @@ class Connection:
             servers: Those of an address, which win.
 
         Raises:
-            PartwrightError: A setting is none, or the file cannot be read.
+            PartwrightError: A setting is refused, or the file cannot be read.
         """
         # Imported here alone, for it brings half of the package along.
         from partwright.kafka.connection import KafkaConfig

@@ -209,7 +209,7 @@ EMPTY = _words(
 """Settings whose empty value means something."""
 
 NOT_GIVEN = _words("client.id sasl.jaas.config ssl.cipher.suites ssl.keystore.type ssl.truststore.type")
-"""Settings whose empty value is none, as in Java's clients."""
+"""Settings whose empty value counts as not given, as in Java's clients."""
 
 
 def is_known(name: str) -> bool:
