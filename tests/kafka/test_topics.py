@@ -91,7 +91,8 @@ def answer_nonsense(server: socket.socket) -> None:
 )
 def test_no_address_is_a_sentence(bootstrap: str) -> None:
     with pytest.raises(
-        PartwrightError, match=r"bootstrap\.servers .*(is not host:port|has no port|has a port that is not|is empty)"
+        PartwrightError,
+        match=r"bootstrap\.servers .*(is not host:port|has no port|has a port that is not|is empty)",
     ):
         topics.partition_count(bootstrap, "t")
 

@@ -164,15 +164,8 @@ class Admin:
             BrokerError: There is no answer in time.
         """
         asked: Future[ClusterMetadata] = Future()
-
-        def ask() -> None:
-            try:
-                asked.set_result(client.list_topics(timeout=self.timeout))
-            except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
-                asked.set_exception(error)
-
-        client = self.client
-        threading.Thread(target=ask, daemon=True).start()
+        # No frame of this one keeps the client: those of an error would keep it alive after `close`.
+        threading.Thread(target=_list_topics, args=(self.client, self.timeout, asked), daemon=True).start()
         return self.answer(asked)
 
     def close(self) -> None:
@@ -180,6 +173,13 @@ class Admin:
         clients = [self.client]
         del self.client
         end(clients)
+
+
+def _list_topics(client: AdminClient, timeout: float, asked: Future[ClusterMetadata]) -> None:
+    try:
+        asked.set_result(client.list_topics(timeout=timeout))
+    except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
+        asked.set_exception(error)
 
 
 @contextmanager
