@@ -8,10 +8,16 @@ import random
 import secrets
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+with warnings.catch_warnings():
+    # kafka-python warns as it is imported, whichever test is the first to do so.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import kafka  # noqa: F401
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,8 +1,7 @@
-"""kafka-python, whose import warns, before a test imports it; secured brokers; files of settings."""
+"""Secured brokers, and files of settings."""
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,6 @@ from partwright.kafka import EmbeddedKafka
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
-    import kafka  # noqa: F401
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
@@ -40,8 +41,8 @@ def run(go: Go, tmp_path: Path, topic: str, to: KafkaTarget) -> Callable[..., Re
 
 
 def grow(kafka: EmbeddedKafka, topic: str, n: int) -> None:
-    with topics.admin_client(kafka.bootstrap_servers, 5) as admin:
-        admin.create_partitions({topic: n})
+    with AdminClient({"bootstrap.servers": kafka.bootstrap_servers}) as admin:
+        admin.create_partitions([NewPartitions(topic, n)])[topic].result(30)
 
 
 def produce(kafka: EmbeddedKafka, topic: str, count: int) -> None:
