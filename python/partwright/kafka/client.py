@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
 __all__ = [
+    "NO_SUCH_GROUP",
     "SILENT",
     "TIMEOUT_S",
     "TOPIC_DENIED",
@@ -49,6 +50,8 @@ SILENT.setLevel(logging.CRITICAL + 1)
 # org.apache.kafka.common.protocol.Errors, and librdkafka's own below zero.
 TOPIC_DENIED = 29
 """`TOPIC_AUTHORIZATION_FAILED` of `org.apache.kafka.common.protocol.Errors`."""
+NO_SUCH_GROUP = 69
+"""`GROUP_ID_NOT_FOUND` of the same."""
 _GROUP_DENIED, _CLUSTER_DENIED = 30, 31
 # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR.
 _NO_COORDINATOR = {14, 15, 16}

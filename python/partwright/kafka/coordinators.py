@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import described
 from partwright.keys.hashing import coordinator_partition
@@ -21,8 +21,6 @@ __all__ = ["GROUPS", "TRANSACTIONS", "coordinator"]
 # org.apache.kafka.common.internals.Topic.
 GROUPS = "__consumer_offsets"
 TRANSACTIONS = "__transaction_state"
-# org.apache.kafka.common.protocol.Errors.
-_NO_SUCH_GROUP = 69
 
 
 def coordinator(
@@ -79,7 +77,7 @@ def _committed(admin: Admin, group: str) -> list[Json]:
         lambda: admin.client.list_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
     )
     error = admin.error(asked)
-    if error is not None and error.code() == _NO_SUCH_GROUP:
+    if error is not None and error.code() == NO_SUCH_GROUP:
         return []
     told = admin.answer(asked, "DESCRIBE", of)
     return [

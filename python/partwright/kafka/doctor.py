@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from partwright.errors import PartwrightError
 from partwright.kafka.bounds import Bounds
-from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
+from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka, refusal
 from partwright.kafka.connection.given import configured
 from partwright.kafka.connection.servers import host_port
 from partwright.kafka.groups import described_group
 from partwright.kafka.probe import PROBE_S, Step, each_server, way_to
 from partwright.kafka.records import TopicRecords
-from partwright.kafka.topics import check_topic_name, described, no_topic
+from partwright.kafka.topics import check_topic_name, existing
 from partwright.kafka.troubles import Troubles, advertised, named_brokers
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ __all__ = ["examine"]
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
 _MOST_AT_ONCE = 64
-# org.apache.kafka.common.protocol.Errors.
-_NO_SUCH_GROUP = 69
 
 
 def examine(
@@ -121,10 +119,7 @@ def _broker(host: str, port: int, number: int, config: KafkaConfig, timeout: flo
 
 
 def _topic(admin: Admin, topic: str) -> str:
-    found = described(admin, [topic])[topic]
-    if found is None:
-        raise no_topic(admin, topic)
-    return _many(len(found.partitions), "partition")
+    return _many(len(existing(admin, topic).partitions), "partition")
 
 
 def _read(config: KafkaConfig, topic: str) -> str:
@@ -138,7 +133,7 @@ def _read(config: KafkaConfig, topic: str) -> str:
 def _group(admin: Admin, group: str) -> str:
     asked = described_group(admin, group)
     error = admin.error(asked)
-    if error is not None and error.code() == _NO_SUCH_GROUP:
+    if error is not None and error.code() == NO_SUCH_GROUP:
         return "there is no such group yet"
     if error is not None:
         raise refusal(admin.config, error, "DESCRIBE", f"the group {group!r}")

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import TIMEOUT_S, Admin, admin_client, confluent_kafka
+from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection.given import configured
 from partwright.kafka.topics import described
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from partwright.kafka.connection.given import KafkaConfigLike
 
 __all__ = ["Subscription", "consumer_group", "described_group", "read_subscription"]
-
-# org.apache.kafka.common.protocol.Errors.
-_NO_SUCH_GROUP = 69
 
 
 class Subscription(NamedTuple):
@@ -114,7 +111,7 @@ def _described(admin: Admin, group: str) -> ConsumerGroupDescription:
     who = f"the group {group!r} {admin.where}"
     asked = described_group(admin, group)
     error = admin.error(asked)
-    if error is not None and error.code() == _NO_SUCH_GROUP:
+    if error is not None and error.code() == NO_SUCH_GROUP:
         raise _no_group(admin, group)
     found: ConsumerGroupDescription = admin.answer(asked, "DESCRIBE", f"the group {group!r}")
     state = kafka.ConsumerGroupState

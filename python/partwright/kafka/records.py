@@ -21,7 +21,7 @@ from partwright.kafka.client import (
     refused_settings,
 )
 from partwright.kafka.connection.given import configured
-from partwright.kafka.topics import check_topic_name, described, no_topic, offsets_of
+from partwright.kafka.topics import check_topic_name, described, existing, offsets_of
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -140,9 +140,7 @@ class TopicRecords:
         self._stall = stall
         self._sizes = sizes
         with admin_client(self._config, TIMEOUT_S) as admin:
-            found = described(admin, [topic], "READ")[topic]
-            if found is None:
-                raise no_topic(admin, topic)
+            found = existing(admin, topic, "READ")
             self._id = str(found.topic_id)
             self.partitions = len(found.partitions)
             every = range(self.partitions)

@@ -34,6 +34,7 @@ __all__ = [
     "delete_topic",
     "described",
     "end_offsets",
+    "existing",
     "no_topic",
     "offsets_of",
     "partition_count",
@@ -172,8 +173,7 @@ def delete_topic(
     check_topic_name(topic)
     config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
-        if described(admin, [topic])[topic] is None:
-            raise no_topic(admin, topic)
+        existing(admin, topic)
         admin.timeout = timeout
         asked = admin.client.delete_topics([topic], operation_timeout=timeout, request_timeout=timeout)[topic]
         admin.answer(asked, "DELETE", f"the topic {topic!r}")
@@ -213,10 +213,7 @@ def _offsets(
 ) -> dict[int, int]:
     check_topic_name(topic)
     with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
-        found = described(admin, [topic])[topic]
-        if found is None:
-            raise no_topic(admin, topic)
-        return offsets_of(admin, topic, range(len(found.partitions)), spec)
+        return offsets_of(admin, topic, range(len(existing(admin, topic).partitions)), spec)
 
 
 def described(
@@ -246,6 +243,18 @@ def described(
             found[name] = None
         else:
             raise refusal(admin.config, error, operation, f"the topic {name!r}")
+    return found
+
+
+def existing(admin: Admin, topic: str, operation: str = "DESCRIBE") -> TopicDescription:
+    """What Kafka says of a topic that has to be there; see `described`.
+
+    Raises:
+        BrokerError: No Kafka answers, it gives no right, or there is no such topic.
+    """
+    found = described(admin, [topic], operation)[topic]
+    if found is None:
+        raise no_topic(admin, topic)
     return found
 
 

@@ -109,8 +109,7 @@ def _kafka(address: str, given: KafkaConfig | None) -> Source:
         raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
     config = KafkaConfig.read(given, servers=servers)
     with admin_client(config, TIMEOUT_S) as admin:
-        if topics.described(admin, [topic], "READ")[topic] is None:
-            raise topics.no_topic(admin, topic)
+        topics.existing(admin, topic, "READ")
     options = {
         **spark_options(config),
         "subscribe": topic,
