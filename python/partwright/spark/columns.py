@@ -1,6 +1,6 @@
 """Partitions, hashes and key bytes as Spark columns: an Arrow UDF each, in classic Spark and Spark Connect.
 
-Only the key's column crosses to Python, as Arrow arrays of `spark.sql.execution.arrow.maxRecordsPerBatch`
+That is engine `arrow`; the expressions of engine `jvm` are in `jvm.py`. With `arrow`, only the key's column crosses to Python, as Arrow arrays of `spark.sql.execution.arrow.maxRecordsPerBatch`
 rows, and is read there in place.  The workers need the package `partwright`: a UDF that is sent to them names
 its functions.
 
@@ -22,6 +22,8 @@ from pyspark.sql.types import BinaryType, IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.spark import jvm
+from partwright.spark.engines import JVM, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,12 @@ __all__ = ["as_column", "encode", "murmur2", "partition_for_key"]
 
 
 def partition_for_key(
-    col: str | Column, n: SupportsIndex, client: str = "java", key_type: str | None = None
+    col: str | Column,
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    engine: str | None = None,
 ) -> Column:
     """The partition that a client's producer gives a record with each key, as `partwright.partition_for_key`.
 
@@ -43,12 +50,16 @@ def partition_for_key(
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow`, which runs the core in Spark's Python workers and has every rule, or `jvm`, an expression that
+            stays in Spark's Java processes; by default what the session's setting `spark.partwright.engine` says, or
+            `arrow`.
 
     Returns:
         An int column, null where the client does not go by the key.
 
     Raises:
-        PartwrightError: `n` out of range, an unknown client or key type, `col` of another type: at once.
+        PartwrightError: `n` out of range, an unknown client, key type or engine, `col` of another type, a rule that
+            engine `jvm` has no expression for: at once.
             As Spark's `PythonException`, when a job runs: keys of a type that the key type does not take, a
             value that does not fit; `partwright.spark.first_sentence` finds the sentence in it.
 
@@ -58,6 +69,8 @@ def partition_for_key(
     """
     hashing.partition_for_key(None, n, client, key_type)
     count = index(n)
+    if chosen(engine) == JVM:
+        return _named("partition_for_key", jvm.partition_of(as_column(col), count, client, key_type), col)
 
     def place(keys: pa.Array) -> pa.Array:
         return hashing.partition_for_key(keys, count, client, key_type)
@@ -65,12 +78,13 @@ def partition_for_key(
     return _once("partition_for_key", place, IntegerType(), col)
 
 
-def murmur2(col: str | Column, key_type: str | None = None) -> Column:
+def murmur2(col: str | Column, key_type: str | None = None, *, engine: str | None = None) -> Column:
     """Kafka's murmur2 of each key, as Java's signed int; see `partwright.murmur2`.
 
     Args:
         col: The keys; see `partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
         An int column, null where the key is null.
@@ -83,6 +97,8 @@ def murmur2(col: str | Column, key_type: str | None = None) -> Column:
         DataFrame[murmur2(tailnum): int]
     """
     _check_key_type(key_type)
+    if chosen(engine) == JVM:
+        return _named("murmur2", jvm.murmur2_of(as_column(col), key_type), col)
 
     def hash_keys(keys: pa.Array) -> pa.Array:
         return hashing.murmur2(keys, key_type=key_type)
@@ -134,6 +150,13 @@ def as_column(col: str | Column, name: str = "col") -> Column:
 
 def _check_key_type(key_type: str | None) -> None:
     hashing.partition_for_key(None, 1, key_type=key_type)
+
+
+def _named(function: str, found: Column, col: str | Column) -> Column:
+    """An expression under the name that the Arrow UDF has."""
+    # A Column shows its name in its repr alone, in Spark Connect as in classic Spark.
+    name = col if isinstance(col, str) else repr(col).removeprefix("Column<'").removesuffix("'>")
+    return found.alias(f"{function}({name})")
 
 
 def _once(

@@ -33,6 +33,8 @@ def kafka_layout(
     order_by: str | Column | Sequence[str | Column] = "ts",
     client: str = "java",
     key_type: str | None = None,
+    *,
+    engine: str | None = None,
 ) -> Callable[[DataFrame], DataFrame]:
     """For `df.transform`: the exact partition, partition i in Spark's task i, sorted within; one shuffle.
 
@@ -47,6 +49,7 @@ def kafka_layout(
             in them may change places when a task runs again.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
         A function from a table to the table with the int column `partition`, laid out.
@@ -68,7 +71,7 @@ def kafka_layout(
             raise PartwrightError(
                 "Spark sorts no stream: lay out each of its batches in foreachBatch, or use with_partition alone"
             )
-        placed = with_partition(df, key, tasks, client, key_type)
+        placed = with_partition(df, key, tasks, client, key_type, engine=engine)
         for col in order:
             if isinstance(col, str):
                 type_of(df, col, "order_by")

@@ -6,7 +6,7 @@ import re
 
 from partwright.errors import MissingExtraError
 
-__all__ = ["MINIMUM", "require_full_pyspark", "require_pyspark"]
+__all__ = ["MINIMUM", "is_remote", "pyspark_version", "require_full_pyspark", "require_pyspark"]
 
 # The first with `arrow_udf` and `repartitionById`.
 MINIMUM = (4, 1)
@@ -25,9 +25,23 @@ def require_pyspark() -> None:
         import pyspark  # noqa: PLC0415 - whether this fails is the question
     except ImportError as error:
         raise MissingExtraError(f"{_NEEDS}: {_INSTALL}") from error
-    found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
-    if found is None or (int(found[1]), int(found[2])) < MINIMUM:
+    if pyspark_version() < MINIMUM:
         raise MissingExtraError(f"{_NEEDS}, and PySpark {pyspark.__version__} is installed: {_INSTALL}")
+
+
+def pyspark_version() -> tuple[int, int]:
+    """The major and the minor version of the PySpark that is installed; (0, 0) where it has no such number."""
+    import pyspark  # noqa: PLC0415 - require_pyspark() comes first
+
+    found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
+    return (0, 0) if found is None else (int(found[1]), int(found[2]))
+
+
+def is_remote() -> bool:
+    """Whether this process talks to a Spark Connect server."""
+    from pyspark.sql.utils import is_remote as remote  # noqa: PLC0415 - require_pyspark() comes first
+
+    return bool(remote())
 
 
 def require_full_pyspark() -> None:

@@ -9,6 +9,7 @@ from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.producer.producer import Producer
 from partwright.spark.columns import partition_for_key
+from partwright.spark.engines import JVM
 from partwright.spark.schema import check_key
 from partwright.spark.strategies import by_strategy, the_topic
 
@@ -42,6 +43,7 @@ def with_partition(
     field: str | Column | None = None,
     time: str | Column | None = None,
     cluster: Cluster | None = None,
+    engine: str | None = None,
 ) -> DataFrame:
     """The table and, as an int column `partition`, where a client's producer would put each row.
 
@@ -67,6 +69,7 @@ def with_partition(
             Without it a batch leaves when it is full.
         cluster: For strategies that go by leaders or racks, where the topic's partitions are; it has this topic alone,
             with `n` partitions. Without it all of them have a leader.
+        engine: `arrow` or `jvm`; see `partition_for_key`. Strategies have `arrow` alone.
 
     Returns:
         `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
@@ -88,6 +91,11 @@ def with_partition(
         check_no_partition(df)
     check_key(df, key, key_type)
     if strategy not in {None, "key"} or partition is not None:
+        if engine == JVM:
+            raise PartwrightError(
+                "engine jvm places by the key alone: leave out engine, or strategy and partition",
+                value=strategy,
+            )
         topic = the_topic(cluster, index(n), strategy)
 
         def made(task: int) -> Producer:
@@ -105,7 +113,7 @@ def with_partition(
         }
         df, placed = by_strategy(df, columns, made, order_by)
         return df.withColumn(PARTITION, placed)
-    return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type))
+    return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type, engine=engine))
 
 
 def check_no_partition(df: DataFrame) -> None:
