@@ -55,6 +55,8 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
         given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
         return _series(function(*given))
 
+    # A plan calls it by its name.
+    called.__name__ = name
     udf = _pandas_udf(called, returns).asNondeterministic()
     return cast("Column", udf(*(part for col in cols for part in _sent(col))))
 
