@@ -30,6 +30,7 @@ from partwright.spark.quotas import (
 from partwright.spark.session import session
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
+from partwright.spark.topic import read_topic
 
 __all__ = [
     "assign",
@@ -48,6 +49,7 @@ __all__ = [
     "partition_for_key",
     "range_length",
     "range_start",
+    "read_topic",
     "register",
     "resize",
     "session",
