@@ -20,6 +20,13 @@ HERE = Path(__file__).parent
 # What is said where PySpark is absent needs none itself.
 WITHOUT_SPARK = HERE / "test_requirements.py"
 
+# How a layout may be made: by salts in every PySpark, by id where there is `repartitionById`.
+WAYS = ["by salts"]
+if find_spec("pyspark"):
+    from pyspark.sql import DataFrame as _DataFrame
+
+    WAYS += ["by id"] * hasattr(_DataFrame, "repartitionById")
+
 # Without the extra `spark` there is nothing else to test here.
 collect_ignore = [] if find_spec("pyspark") else [*({*HERE.glob("test_*.py")} - {WITHOUT_SPARK})]
 
@@ -67,3 +74,18 @@ def plan() -> Callable[[DataFrame], str]:
         return text.getvalue()
 
     return explained
+
+
+@pytest.fixture(params=WAYS)
+def layout_columns(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, configured: Callable[..., object]
+) -> Iterator[list[str]]:
+    """The columns that `copartition` adds, each way that this PySpark has: by salts it goes in every version."""
+    from partwright.spark import layout
+
+    if request.param == "by id":
+        yield ["partition"]
+        return
+    monkeypatch.setattr(layout, "_BY_ID", False)
+    with configured({"spark.sql.requireAllClusterKeysForCoPartition": "false"}):
+        yield ["partition", "salt"]

@@ -18,7 +18,7 @@ from partwright.spark.audits import check, check_copartition, fingerprint, resiz
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.errors import first_sentence
 from partwright.spark.groups import assign
-from partwright.spark.layout import copartition, kafka_layout
+from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (
     max_quota,
     min_quota,
@@ -33,6 +33,7 @@ from partwright.spark.tables import with_partition
 from partwright.spark.topic import read_topic
 
 __all__ = [
+    "LAYOUT_COLUMNS",
     "assign",
     "assign_json",
     "check",

@@ -18,7 +18,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -28,9 +27,11 @@ from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
 from partwright.signals import Ended, handled
+from partwright.spark.spark_home import check_spark_home, installed_spark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -63,7 +64,7 @@ def start(
         _check_running(running, python, kafka)
         return SparkSession.builder.getOrCreate()
     java_command()
-    _check_spark_home()
+    check_spark_home()
     conf = _configuration(app_name, master, kafka, configs)
     with _environment(_PYTHON, python):
         _start_java(conf, log_file)
@@ -92,20 +93,6 @@ def _is_same_python(one: str, other: str) -> bool:
     paths = [Path(shutil.which(name) or name).absolute() for name in (one, other)]
     folders, files = {path.parent.resolve() for path in paths}, {path.resolve() for path in paths}
     return len(folders) == len(files) == 1
-
-
-def _check_spark_home() -> None:
-    """Refuse a SPARK_HOME of another Spark: PySpark would start that one, and fail oddly."""
-    home = os.environ.get("SPARK_HOME")
-    if home is None:
-        return
-    theirs = [jar.stem.split("-", 2)[2] for jar in Path(home, "jars").glob("spark-core_*.jar")]
-    # PySpark's own version may go on, as in 4.3.0.dev1.
-    if not any(pyspark.__version__.startswith(version.removesuffix("-SNAPSHOT")) for version in theirs):
-        found = f"Spark {', '.join(theirs)}" if theirs else "no Spark"
-        raise PartwrightError(
-            f"SPARK_HOME is {home!r}, which has {found}, but PySpark is {pyspark.__version__}: unset it"
-        )
 
 
 def _check_running(context: SparkContext, python: str, kafka: bool) -> None:
@@ -147,8 +134,8 @@ def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str
 
 
 def _connector() -> list[str]:
-    """The connector's jars."""
-    files = [str(file.resolve()) for file in jars("connector")]
+    """The jars of the connector for the Spark that will start."""
+    files = [str(file.resolve()) for file in jars(connector_set(installed_spark()))]
     for file in files:
         # Spark parts its list of jars there, also where an address has the comma as %2C.
         if "," in file:
