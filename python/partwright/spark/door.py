@@ -16,6 +16,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField, StructType
 
 from partwright.spark.requirements import is_remote, pyspark_version, require_pandas
+from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,7 +52,7 @@ def column(
     """
     if _arrow_udf is not None:
         function = _over_arrays(function, name)
-        return cast("Column", _arrow_udf(function, returns).asNondeterministic()(*cols))
+        return cast("Column", _arrow_udf(sent(function), returns).asNondeterministic()(*cols))
     require_pandas()
     from partwright.spark import pandas_door  # noqa: PLC0415 - newer PySparks need no pandas
 
@@ -68,7 +69,7 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
         returns: The Spark type of what it gives.
     """
     if _arrow_udf is not None:
-        return cast("UserDefinedFunctionLike", _arrow_udf(_over_arrays(function, name), returns))
+        return cast("UserDefinedFunctionLike", _arrow_udf(sent(_over_arrays(function, name)), returns))
     require_pandas()
     from partwright.spark import pandas_door  # noqa: PLC0415 - newer PySparks need no pandas
 
@@ -104,15 +105,15 @@ def with_column(
     def over_arrays(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
         return function((array,) for array in batches)
 
-    udf = _arrow_udf(over_arrays if len(cols) == 1 else over_tuples, returns).asNondeterministic()
+    udf = _arrow_udf(sent(over_arrays if len(cols) == 1 else over_tuples), returns).asNondeterministic()
     made = cast("Column", udf(*cols))
     return df.withColumn(name, made) if [*keep] == ["*"] else df.select(*keep, made.alias(name))
 
 
 def _mapped(
-    kept: StructType, sent: DataFrame, made: StructField, function: Callable[[Batches], Iterator[pa.Array]]
+    kept: StructType, given: DataFrame, made: StructField, function: Callable[[Batches], Iterator[pa.Array]]
 ) -> DataFrame:
-    """The same by `mapInArrow`: of what is sent the first columns are kept, and the function takes the others."""
+    """The same by `mapInArrow`: of what is given the first columns are kept, and the function takes the others."""
     require_pandas()
     width = len(kept.fields)
     # As `withColumn` does it: names are the same in any case.
@@ -123,19 +124,19 @@ def _mapped(
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         taken: deque[pa.RecordBatch] = deque()
 
-        def given() -> Batches:
+        def others() -> Batches:
             for batch in batches:
                 taken.append(batch)
                 yield tuple(batch.columns[width:])
 
-        for array in function(given()):
+        for array in function(others()):
             columns = taken.popleft().columns[:width]
             columns = [array if place in replaced else each for place, each in enumerate(columns)]
             columns = columns if replaced else [*columns, array]
             # Spark takes them by their places, and names may stand twice.
             yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
 
-    return sent.mapInArrow(mapped, schema)
+    return given.mapInArrow(sent(mapped), schema)
 
 
 def to_arrow(df: DataFrame) -> pa.Table:
@@ -149,7 +150,7 @@ def to_arrow(df: DataFrame) -> pa.Table:
         for batch in batches:
             yield pa.RecordBatch.from_arrays([pa.array([_written(batch)], pa.binary())], ["batch"])
 
-    rows = df.mapInArrow(as_bytes, "batch binary").collect()
+    rows = df.mapInArrow(sent(as_bytes), "batch binary").collect()
     parts = [pa.ipc.open_stream(row[0]).read_all() for row in rows]
     return pa.concat_tables(parts) if parts else to_arrow_schema(df.schema).empty_table()
 

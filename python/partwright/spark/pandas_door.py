@@ -17,6 +17,7 @@ from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
 from partwright.spark.requirements import pyspark_version
+from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +56,7 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
         given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
         return _series(function(*given))
 
-    udf = _pandas_udf(called, returns).asNondeterministic()
+    udf = _pandas_udf(sent(called), returns).asNondeterministic()
     return cast("Column", udf(*(part for col in cols for part in _sent(col))))
 
 
@@ -67,7 +68,7 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
         return _series(function(*given, **{key: _guessed(name, each) for key, each in named.items()}))
 
     called.__name__ = name
-    return cast("UserDefinedFunctionLike", _pandas_udf(called, returns))
+    return cast("UserDefinedFunctionLike", _pandas_udf(sent(called), returns))
 
 
 def _sent(col: Column) -> tuple[Column, Column]:
@@ -87,19 +88,19 @@ def _read(name: str, kind: pd.Series, values: pd.Series) -> pa.Array:
     """The column that was sent."""
     if not len(kind):
         return pa.nulls(0)
-    sent = pa.Array.from_pandas(values, type=pa.binary())
+    arrived = pa.Array.from_pandas(values, type=pa.binary())
     place = int(kind.iloc[0])
     if place == _OTHER:
         raise PartwrightError(
-            f"{name} takes strings, binaries, numbers and booleans, not {sent[0].as_py().decode()}"
+            f"{name} takes strings, binaries, numbers and booleans, not {arrived[0].as_py().decode()}"
         )
     to = _ARROW[place]
     if pa.types.is_binary(to):
-        return sent
+        return arrived
     if pa.types.is_null(to):
-        return pa.nulls(len(sent))
+        return pa.nulls(len(arrived))
     # Not a cast, which would refuse bytes that are no text: Spark's strings may have them.
-    return pc.cast(sent.view(pa.string()), to)
+    return pc.cast(arrived.view(pa.string()), to)
 
 
 def _guessed(name: str, series: pd.Series) -> pa.Array:
