@@ -33,6 +33,7 @@ from partwright.spark.session import session
 from partwright.spark.shipping import ship
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
+from partwright.spark.topic import read_topic
 
 __all__ = [
     "LAYOUT_COLUMNS",
@@ -53,6 +54,7 @@ __all__ = [
     "partition_for_key",
     "range_length",
     "range_start",
+    "read_topic",
     "register",
     "resize",
     "session",
