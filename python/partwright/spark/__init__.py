@@ -16,6 +16,7 @@ require_pyspark()
 from partwright.kafka.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
+from partwright.spark.engines import engine_of
 from partwright.spark.errors import first_sentence
 from partwright.spark.groups import assign
 from partwright.spark.layout import copartition, kafka_layout
@@ -38,6 +39,7 @@ __all__ = [
     "check_copartition",
     "copartition",
     "encode",
+    "engine_of",
     "fingerprint",
     "first_sentence",
     "kafka_layout",

@@ -1,8 +1,8 @@
-"""Partitions, hashes and key bytes as Spark columns: an Arrow UDF each, in classic Spark and Spark Connect.
+"""Partitions, hashes and key bytes as Spark columns, in classic Spark and Spark Connect.
 
-That is engine `arrow`; the expressions of engine `jvm` are in `jvm.py`. With `arrow`, only the key's column crosses to Python, as Arrow arrays of `spark.sql.execution.arrow.maxRecordsPerBatch`
-rows, and is read there in place.  The workers need the package `partwright`: a UDF that is sent to them names
-its functions.
+Each is an Arrow UDF (engine `arrow`), or an expression of Spark's own (engine `jvm`, in `jvm.py`).  Of a table only
+the key's column crosses to Python, as Arrow arrays of `spark.sql.execution.arrow.maxRecordsPerBatch` rows, and is
+read there in place.  The workers need the package `partwright`: a UDF that is sent to them names its functions.
 
 The UDFs are marked as nondeterministic, though they are not: Spark copies a deterministic UDF into each
 filter and join on its column and runs it once for every copy.  Marked, it runs once a row.  What that costs

@@ -7,13 +7,21 @@ import re
 __all__ = ["first_sentence"]
 
 # A worker's error comes through Java as text alone, without its attributes: the last line of a Python traceback,
-# whatever Spark's classic and Connect clients put around it.
-_OURS = re.compile(r"^\s*(?:\S*PythonException: )?partwright\.errors\.\w+: (.+)$", re.MULTILINE)
+# whatever Spark's classic and Connect clients put around it. An expression's error comes as `raise_error` words it.
+_OURS = re.compile(
+    r"^\s*(?:\S*PythonException: |.*RuntimeException: |.*\[USER_RAISED_EXCEPTION\] )?partwright\.errors\.\w+: "
+    r"(.+?)(?: SQLSTATE: \w+)?$",
+    re.MULTILINE,
+)
 _ABSENT = re.compile(r"ModuleNotFoundError: No module named '(partwright\b[^']*)'")
+# StaticInvoke carries the driver's class; an executor that lacks it, or whose class lacks the method, says so its way.
+_ABSENT_CLASS = re.compile(
+    r"(?:ClassNotFoundException|NoClassDefFoundError|NoSuchMethod\w+): .*?(\w+(?:[./]\w+)*[./](?:MurmurHash2|Utils))\b"
+)
 
 
 def first_sentence(error: BaseException) -> str | None:
-    r"""The sentence that partwright raised in a Spark worker.
+    r"""The sentence that partwright raised in a Spark worker, or in an expression of engine `jvm`.
 
     A row that it names is a row of one Arrow batch, not of the table.
 
@@ -32,4 +40,10 @@ def first_sentence(error: BaseException) -> str | None:
         return found[1].strip()
     if found := _ABSENT.search(text):
         return f"the Python of Spark's workers has no {found[1]!r}: install the wheel of partwright there too"
+    if found := _ABSENT_CLASS.search(text):
+        name = found[1].replace("/", ".")
+        return (
+            f"an executor's class path has no {name} as the driver's has: give both the same jars, or leave engine out "
+            "for arrow"
+        )
     return None

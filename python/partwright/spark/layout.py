@@ -101,6 +101,7 @@ def copartition(
     *,
     client: str = "java",
     key_type: str | None = None,
+    engine: str | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Both tables with their column `partition`, partition i of both in task i.
 
@@ -115,6 +116,7 @@ def copartition(
         n: How many partitions, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
         `a` and `b`, each with one column more and in `n` tasks.
@@ -134,7 +136,7 @@ def copartition(
             f"keys of two types do not meet: {key!r} is {kind_a.simpleString()} in the first table and "
             f"{kind_b.simpleString()} in the second"
         )
-    placed_a, placed_b = (with_partition(df, key, n, client, key_type) for df in (a, b))
+    placed_a, placed_b = (with_partition(df, key, n, client, key_type, engine=engine) for df in (a, b))
     return placed_a.repartitionById(index(n), PARTITION), placed_b.repartitionById(index(n), PARTITION)
 
 
