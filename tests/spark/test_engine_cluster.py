@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from partwright.spark import catalyst
 
 builder = SparkSession.builder.master("local-cluster[2,1,1024]")
 for setting in (
-    "spark.pyspark.python=/there/is/no/python", "spark.ui.enabled=false", "spark.driver.bindAddress=127.0.0.1",
+    "spark.ui.enabled=false", "spark.driver.bindAddress=127.0.0.1",
     "spark.driver.host=127.0.0.1", "spark.task.maxFailures=1", f"spark.driver.extraClassPath={sys.argv[1]}",
 ):
     builder = builder.config(*setting.split("="))
@@ -56,9 +57,9 @@ spark.stop()
 @pytest.mark.timeout(600)
 def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
     client = next(file for file in jars("connector") if file.name.startswith("kafka-clients-"))
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, client], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", PROGRAM, client]
+    environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
     assert (said["wrong"], said["rows"], said["executors"]) == (0, 1000, 2)

@@ -1,104 +1,34 @@
-"""Engine jvm gives what the core gives, or says that it has no expression; it runs no Python and hinders nothing."""
+"""Engine jvm gives what the core gives, or refuses: what classic Spark and Spark Connect share."""
 
 from __future__ import annotations
 
-import os
 import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from pyspark.errors import AnalysisException, PySparkException
+from engine_jvm import BY_BYTES, BY_CRC32, CLIENTS, IS_REMOTE, LARGEST, USUAL, check, drawn, mode
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.errors import KeyTypeError, PartwrightError
+from partwright.errors import PartwrightError
 from partwright.keys.clients import key_types
 from partwright.spark import proof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable
 
+    from engine_jvm import Configured, Table
     from pyspark.sql import DataFrame, SparkSession
 
-    Table = Callable[[pa.Table], DataFrame]
     Plan = Callable[[DataFrame], str]
-    Configured = Callable[[dict[str, object]], AbstractContextManager[None]]
 
-USUAL = 20_000
-N, LARGEST = 1000, 2**31 - 1
-CLIENTS = {row["client"]: row for row in pw.clients().to_pylist()}
-BY_BYTES = [name for name, row in CLIENTS.items() if row["hash"] == "murmur2"]
-BY_CRC32 = [name for name, row in CLIENTS.items() if row["hash"] == "crc32"]
+__all__ = ["drawn", "mode"]
+
 WHOLE = {"java:short": 16, "java:int": 32, "java:long": 64}
-# The method that hashes bytes is reached in a session with a Java process of its own alone.
-IS_REMOTE = "PARTWRIGHT_TEST_REMOTE" in os.environ
-classic = pytest.mark.skipif(IS_REMOTE, reason="Spark Connect has no such expression")
-MODES = {
-    "generated code, ANSI": {"spark.sql.ansi.enabled": "true"},
-    "generated code, not ANSI": {"spark.sql.ansi.enabled": "false"},
-    "interpreted, ANSI": {
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.codegen.wholeStage": "false",
-    },
-}
-
-
-@pytest.fixture(params=MODES)
-def mode(request: pytest.FixtureRequest, configured: Configured) -> Iterator[None]:
-    with configured(MODES[request.param]):
-        yield
-
-
-@pytest.fixture
-def drawn(seed: int, cases: Callable[[int], int]) -> list[bytes | None]:
-    """Random keys, all lengths and all bytes among them."""
-    source = random.Random(seed)
-    random_keys = [source.randbytes(source.randrange(65)) for _ in range(cases(USUAL))]
-    return [b"", None, b"\xff" * 64, bytes(100_003), *random_keys]
-
-
-def check(
-    df: DataFrame, keys: pa.Array, clients: Iterable[str], key_type: str | None = None, ns: Sequence[int] = ()
-) -> None:
-    """Engine jvm says of the column `key` what the core says of the keys: each client, and the first one by each n."""
-    asked = [(client, N) for client in clients]
-    asked += [(asked[0][0], n) for n in ns]
-    columns = [
-        pws.partition_for_key("key", n, client, key_type, engine="jvm").alias(f"{client} {n}")
-        for client, n in asked
-    ]
-    # Rows of a local table would be worked out as Spark plans, and not by a task.
-    kept = df.cache()
-    found = list(zip(*kept.select(*columns).collect(), strict=True))
-    for (client, n), partitions in zip(asked, found, strict=True):
-        assert list(partitions) == pw.partition_for_key(keys, n, client, key_type).to_pylist(), (client, n)
-    kept.unpersist()
-
-
-@classic
-@pytest.mark.usefixtures("mode")
-def test_murmur2_of_random_binaries(table: Table, drawn: list[bytes | None]) -> None:
-    keys = pa.array(drawn, pa.binary())
-    df = table(pa.table({"key": keys}))
-    hashes = df.select(pws.murmur2("key", engine="jvm")).collect()
-    assert [row[0] for row in hashes] == pw.murmur2(keys).to_pylist()
-    check(df, keys, BY_BYTES, ns=(1, 12, LARGEST))
-
-
-@classic
-@pytest.mark.usefixtures("mode")
-def test_murmur2_of_random_texts(table: Table, seed: int, cases: Callable[[int], int]) -> None:
-    source = random.Random(seed)
-    some = ["".join(source.choices("ab9-ß漢🦀", k=source.randrange(30))) for _ in range(cases(USUAL))]
-    keys = pa.array([*some, "", None])
-    df = table(pa.table({"key": keys}))
-    for key_type in (None, "utf8", "java:string"):
-        check(df, keys, ["java"], key_type, ns=(12, LARGEST))
 
 
 @pytest.mark.usefixtures("mode")
@@ -166,32 +96,6 @@ def test_keys_of_another_type_or_size_end_the_job(table: Table, keys: pa.Array, 
         PySparkException, match=r"no key bytes in engine jvm under the key type|does not fit the key type"
     ):
         df.select(pws.partition_for_key("key", 12, key_type=key_type, engine="jvm")).collect()
-
-
-@classic
-def test_keys_of_another_type_have_no_bytes(table: Table) -> None:
-    for keys, key_type, sentence in (
-        (
-            pa.array(["a"]),
-            "bytes",
-            "the key column is string, which has no key bytes in engine jvm under the key type bytes",
-        ),
-        (
-            pa.array([b"a"]),
-            "utf8",
-            "the key column is binary, which has no key bytes in engine jvm under the key type utf8",
-        ),
-    ):
-        df = table(pa.table({"key": keys})).cache()
-        with pytest.raises(PySparkException) as refused:
-            df.select(pws.murmur2("key", key_type, engine="jvm")).collect()
-        assert pws.first_sentence(refused.value) == sentence
-        # A table is looked at before that.
-        with pytest.raises(KeyTypeError, match=f"the key type {key_type}|key type"):
-            pws.with_partition(df, "key", 12, key_type=key_type, engine="jvm")
-    # Spark knows this one as it reads the query, and says it in its own words.
-    with pytest.raises(AnalysisException, match=r'requires the "BINARY" type'):
-        table(pa.table({"key": [1]})).select(pws.murmur2("key", engine="jvm"))
 
 
 def test_the_setting_of_the_session_is_the_default(
@@ -277,36 +181,6 @@ def test_a_proof_that_fails_is_told(spark: SparkSession, monkeypatch: pytest.Mon
         pws.partition_for_key("key", 12, "librdkafka", engine="jvm")
 
 
-@classic
-def test_a_class_path_without_murmur2_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    del spark
-    from partwright.spark import catalyst
-
-    monkeypatch.setattr(catalyst, "_FOUND", {})
-    absent = catalyst._Hasher("org.example.Murmur", "murmur2", takes_length=False)
-    other = catalyst._Hasher("org.apache.commons.codec.digest.MurmurHash2", "hash64", takes_length=True)
-    monkeypatch.setattr(catalyst, "_HASHERS", (absent, other))
-    with pytest.raises(
-        PartwrightError, match=r"finds no murmur2 .*org\.example\.Murmur is not there; .*MurmurHash2\.hash64 "
-    ):
-        pws.murmur2("key", engine="jvm")
-
-
-@classic
-def test_the_murmur2_of_kafkas_client_serves_as_well(
-    table: Table, drawn: list[bytes | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where commons-codec is too old: the tests' session has Spark's Kafka connector."""
-    from partwright.spark import catalyst
-
-    monkeypatch.setattr(catalyst, "_FOUND", {})
-    monkeypatch.setattr(catalyst, "_HASHERS", catalyst._HASHERS[1:2])
-    keys = pa.array(drawn[:1000], pa.binary())
-    check(table(pa.table({"key": keys})), keys, BY_BYTES[:1])
-    assert [found.method for found in catalyst._FOUND.values()] == ["murmur2"]
-
-
-@classic
 def test_another_thread_has_the_same_engine(spark: SparkSession, configured: Configured) -> None:
     """A thread has no active session of its own."""
     with configured({"spark.partwright.engine": "jvm"}), ThreadPoolExecutor(1) as pool:
@@ -316,8 +190,32 @@ def test_another_thread_has_the_same_engine(spark: SparkSession, configured: Con
     assert found == {"jvm"}
 
 
-@pytest.mark.skipif(not IS_REMOTE, reason="a classic session has this expression")
 def test_connect_has_no_murmur2_of_bytes(spark: SparkSession) -> None:
-    del spark
-    with pytest.raises(PartwrightError, match="no murmur2 of texts and binaries in Spark Connect"):
-        pws.partition_for_key("key", 12, engine="jvm")
+    if IS_REMOTE:
+        for call in (
+            lambda: pws.partition_for_key("key", 12, engine="jvm"),
+            lambda: pws.murmur2("key", engine="jvm"),
+        ):
+            with pytest.raises(PartwrightError, match="no murmur2 of strings and binaries in Spark Connect"):
+                call()
+        with pytest.raises(PartwrightError, match="no SQL functions in Spark Connect"):
+            pws.register(spark, engine="jvm")
+    else:
+        assert spark.range(1).select(pws.murmur2(sf.lit("foobar"), engine="jvm")).collect() == [(-790332482,)]
+
+
+def test_engine_of_looks_at_all_columns(spark: SparkSession) -> None:
+    keys = spark.range(3).select("id", sf.col("id").cast("string").alias("key"))
+    wide = keys.select("*", *(sf.lit(at).alias(f"c{at}") for at in range(60)))
+    assert pws.engine_of(wide) == set()
+    for client, key, key_type in (
+        ("librdkafka", "key", None),
+        ("java", "id", "java:long"),
+        ("java", "id", "java:int"),
+    ):
+        by_jvm = pws.with_partition(wide, key, 12, client, key_type, engine="jvm")
+        assert pws.engine_of(by_jvm) == {"jvm"}
+    by_arrow = pws.with_partition(wide, "key", 12, engine="arrow")
+    assert pws.engine_of(by_arrow) == {"arrow"}
+    assert pws.engine_of(by_arrow.join(by_jvm.select("id", "partition"), "id")) == {"arrow", "jvm"}
+    assert spark.conf.get("spark.sql.debug.maxToStringFields") == "25"

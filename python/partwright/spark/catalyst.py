@@ -16,9 +16,11 @@ from partwright.spark.proof import differs, session_id
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["as_expression", "from_expression", "murmur2_called", "scala_object"]
+__all__ = ["as_expression", "called", "from_expression", "murmur2_called", "scala_object"]
 
 _IS_BEFORE_4 = pyspark_version() < (4, 0)
 
@@ -49,7 +51,7 @@ def murmur2_called(spark: SparkSession, key: Column) -> Column:
         PartwrightError: No method on the class path hashes as Kafka does, or the session shows Python no Java.
     """
     try:
-        return _called(spark, _hasher(spark), key)
+        return _hash(spark, _hasher(spark), key)
     except Py4JError as error:
         raise PartwrightError(
             f"engine jvm cannot reach Spark's Java process in this session ({_reason(error)}): leave engine out for "
@@ -81,7 +83,7 @@ def _hasher(spark: SparkSession) -> _Hasher:
                 reasons.append(f"{hasher.class_name} is not there")
                 continue
             try:
-                wrong = differs(spark, "murmur2", partial(_called, spark, hasher))
+                wrong = differs(spark, "murmur2", partial(_hash, spark, hasher))
             except Py4JJavaError as error:
                 wrong = f"fails ({_reason(error)})"
             if wrong is None:
@@ -96,21 +98,35 @@ def _hasher(spark: SparkSession) -> _Hasher:
     return _FOUND[application]
 
 
-def _called(spark: SparkSession, hasher: _Hasher, key: Column) -> Column:
-    """The expression that calls a method for each key that is not null."""
-    jvm: Any = spark._jvm
+def _hash(spark: SparkSession, hasher: _Hasher, key: Column) -> Column:
+    """The expression that hashes each key that is not null."""
     given, types = [key, sf.octet_length(key)], ["BinaryType", "IntegerType"]
     if not hasher.takes_length:
         del given[1], types[1]
+    return called(spark, hasher.class_name, hasher.method, given, types)
+
+
+def called(
+    spark: SparkSession, class_name: str, method: str, columns: Sequence[Column], types: Sequence[str] = ()
+) -> Column:
+    """A call of a static method of Java's that gives an int, null where an argument is null.
+
+    Args:
+        spark: A classic session.
+        class_name: The method's class.
+        method: Its name.
+        columns: Its arguments.
+        types: What Spark casts them to, by the names of its types: a string to `BinaryType` keeps its bytes.
+    """
+    jvm: Any = spark._jvm
     sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     arguments = [
-        _class(spark, hasher.class_name),
+        _class(spark, class_name),
         scala_object(jvm, "org.apache.spark.sql.types.IntegerType"),
-        hasher.method,
-        sequence([as_expression(jvm, each) for each in given]),
-        # Spark casts a string to binary by these, which keeps its bytes.
+        method,
+        sequence([as_expression(jvm, each) for each in columns]),
         sequence([scala_object(jvm, f"org.apache.spark.sql.types.{name}") for name in types]),
-        # A null key is not asked for; the answer may be null, and is always the same.
+        # A null is not asked for; the answer may be null, and is always the same.
         *(True, True, True),
     ]
     if not _IS_BEFORE_4:

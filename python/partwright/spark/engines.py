@@ -25,7 +25,8 @@ SETTING = "spark.partwright.engine"
 MARK = ", which has no key bytes in engine jvm"
 """What each expression of engine jvm holds, in the sentence for a key of another type: `engine_of` looks for it."""
 
-# The functions that Python workers run, with their arguments: a column's name has no #, which ends an argument's.
+# The functions that Python workers run. In a plan their arguments are columns with a number, as in `key#7`; a column of
+# engine jvm may be called like them, `murmur2(key)`, and has no such number in its brackets.
 _UDFS = ("partition_for_key", "murmur2", "kafka_partition", "kafka_murmur2", "strategy")
 _FIELDS = "spark.sql.debug.maxToStringFields"
 _ALL_FIELDS = 2**31 - 1
@@ -96,9 +97,20 @@ def engine_of(df: DataFrame) -> set[str]:
     """
     plan = _analyzed(df)
     found = {JVM} if MARK in plan else set()
-    if any(re.search(rf"\b{name}\([^()#]*[^()]*#\d+", plan) for name in _UDFS):
+    calls = re.finditer(rf"\b(?:{'|'.join(_UDFS)})\(", plan)
+    if any("#" in _in_brackets(plan, call.end()) for call in calls):
         found.add(ARROW)
     return found
+
+
+def _in_brackets(text: str, begin: int) -> str:
+    """What stands before the bracket that closes the one before `begin`."""
+    depth = 1
+    for bracket in re.compile(r"[()]").finditer(text, begin):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth == 0:
+            return text[begin : bracket.start()]
+    return text[begin:]
 
 
 def _analyzed(df: DataFrame) -> str:

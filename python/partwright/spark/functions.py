@@ -13,7 +13,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark import jvm
-from partwright.spark.catalyst import as_expression, from_expression, scala_object
+from partwright.spark.catalyst import as_expression, from_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,9 +47,7 @@ class _Builder:
         if not given:
             raise PartwrightError(f"{self._name} takes a key, and it is missing")
         found = self._made(from_expression(self._java, given[0]), [_constant(each) for each in given[1:]])
-        pretty = scala_object(self._java, "org.apache.spark.sql.catalyst.util.package").toPrettySQL
-        name = f"{self._name}({', '.join(map(pretty, given))})"
-        return as_expression(self._java, found.alias(name))
+        return as_expression(self._java, found.alias(f"{self._name}({', '.join(map(_shown, given))})"))
 
     class Java:
         """The interface, for py4j."""
@@ -80,6 +78,13 @@ def _murmur2(key: Column, settings: list[Any]) -> Column:
     key_type = settings[0] if settings else None
     hashing.partition_for_key(None, 1, key_type=key_type)
     return jvm.murmur2_of(key, key_type)
+
+
+def _shown(argument: Any) -> str:
+    """An argument as Spark calls it in a column's name."""
+    if argument.getClass().getSimpleName() == "AttributeReference":
+        return str(argument.name())
+    return str(argument.toString() if argument.foldable() else argument.sql())
 
 
 def _constant(argument: Any) -> Any:
