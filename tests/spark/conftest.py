@@ -31,11 +31,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
             # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
+            # PySpark 3.5 imports distutils, of which Python 3.11 warns.
+            item.add_marker(pytest.mark.filterwarnings("ignore:.*distutils:DeprecationWarning"))
 
 
 @pytest.fixture
 def table(spark: SparkSession) -> Callable[[pa.Table], DataFrame]:
-    return spark.createDataFrame
+    import pyspark
+
+    def made(rows: pa.Table) -> DataFrame:
+        if int(pyspark.__version__[0]) >= 4:
+            return spark.createDataFrame(rows)
+        # PySpark 3.5 takes no Arrow table.
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return spark.createDataFrame(
+            [tuple(row.values()) for row in rows.to_pylist()], from_arrow_schema(rows.schema)
+        )
+
+    return made
 
 
 @pytest.fixture

@@ -217,5 +217,8 @@ def test_engine_of_looks_at_all_columns(spark: SparkSession) -> None:
         assert pws.engine_of(by_jvm) == {"jvm"}
     by_arrow = pws.with_partition(wide, "key", 12, engine="arrow")
     assert pws.engine_of(by_arrow) == {"arrow"}
+    assert pws.engine_of(wide.select(pws.encode("key"))) == {"arrow"}
+    in_turns = pws.with_partition(keys, "id", 12, key_type="java:long", strategy="round-robin")
+    assert pws.engine_of(in_turns) == {"arrow"}
     assert pws.engine_of(by_arrow.join(by_jvm.select("id", "partition"), "id")) == {"arrow", "jvm"}
     assert spark.conf.get("spark.sql.debug.maxToStringFields") == "25"

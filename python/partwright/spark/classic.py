@@ -22,8 +22,8 @@ import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
-from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
@@ -31,6 +31,7 @@ from partwright.folders import opened_privately
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
 from partwright.signals import Ended, handled
+from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -201,18 +202,31 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
     try:
         file = folder / "settings.properties"
         # Of two lines on one setting Java takes the later one.
-        given = [Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:]]
+        given = [Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()]
         with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
             settings.write(
                 "".join([*given, properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))])
             )
         options = ["--properties-file", str(file)]
         # Without a file named, spark-submit reads conf/spark-defaults.conf.
-        yield shlex.join([*options, *([] if files else ["--load-spark-defaults"]), *arguments])
+        loads = not files and pyspark_version() >= _LOADS_DEFAULTS
+        yield shlex.join([*options, *(["--load-spark-defaults"] if loads else []), *arguments])
     except OSError as error:
         raise PartwrightError(f"Spark's settings cannot be handed over in a file ({error})") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_LOADS_DEFAULTS = (4, 0)
+
+
+def _defaults_to_copy() -> list[Path]:
+    """Spark's own file of settings, where spark-submit cannot be told to read it next to another, before 4.0."""
+    if pyspark_version() >= _LOADS_DEFAULTS:
+        return []
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
+    file = Path(folder, "spark-defaults.conf")
+    return [file] if file.is_file() else []
 
 
 def _java_options_apart(settings: dict[str, str], folder: Path) -> dict[str, str]:
@@ -354,7 +368,11 @@ def _opened(log_file: str | os.PathLike[str] | None) -> AbstractContextManager[I
 
 
 def _log_failed_queries(log_file: str | os.PathLike[str]) -> None:
-    """PySpark itself prints a query's error on stderr, with Java's stack trace, and then raises it."""
+    """PySpark from 4.0 on prints a query's error on stderr, with Java's stack trace, and then raises it."""
+    try:
+        from pyspark.logger import PySparkLogger  # noqa: PLC0415 - PySpark 3.5 has none
+    except ImportError:
+        return
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logger = PySparkLogger.getLogger(name)
         logger.handlers.clear()

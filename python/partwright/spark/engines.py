@@ -25,9 +25,11 @@ SETTING = "spark.partwright.engine"
 MARK = ", which has no key bytes in engine jvm"
 """What each expression of engine jvm holds, in the sentence for a key of another type: `engine_of` looks for it."""
 
-# The functions that Python workers run. In a plan their arguments are columns with a number, as in `key#7`; a column of
-# engine jvm may be called like them, `murmur2(key)`, and has no such number in its brackets.
-_UDFS = ("partition_for_key", "murmur2", "kafka_partition", "kafka_murmur2", "strategy")
+# The functions that Python workers run, those of `door.py` among them. In a plan their arguments are columns with a
+# number, as in `key#7`; a column of engine jvm may be called like them, `murmur2(key)`, and has no number in brackets.
+_OF_KEYS = ("partition_for_key", "murmur2", "encode", "kafka_partition", "kafka_murmur2")
+_OF_TASKS = ("over_arrays", "over_tuples", "mapped")
+_CALL = re.compile(rf"\b(?:{'|'.join([*_OF_KEYS, *_OF_TASKS])})\(")
 _FIELDS = "spark.sql.debug.maxToStringFields"
 _ALL_FIELDS = 2**31 - 1
 
@@ -78,7 +80,7 @@ def active_session() -> SparkSession | None:
 
 
 def engine_of(df: DataFrame) -> set[str]:
-    """The engines that work out partitions and hashes in a table's plan, by the plan's own words.
+    """The engines that work for `partwright.spark` in a table's plan, by the plan's own words.
 
     The plan is read as it was written, before Spark optimises it: a column that nobody reads counts. What was written
     or checkpointed before is no part of a plan any more; what is cached is.
@@ -87,7 +89,7 @@ def engine_of(df: DataFrame) -> set[str]:
         df: The table, a stream as well.
 
     Returns:
-        A set of `arrow` and `jvm`; empty where the plan has no column or SQL function of `partwright.spark`.
+        A set of `arrow` and `jvm`; empty where nothing of the plan places, hashes or encodes keys or assigns groups.
 
     Examples:
         >>> engine_of(with_partition(flights, "tailnum", 12))
@@ -97,8 +99,7 @@ def engine_of(df: DataFrame) -> set[str]:
     """
     plan = _analyzed(df)
     found = {JVM} if MARK in plan else set()
-    calls = re.finditer(rf"\b(?:{'|'.join(_UDFS)})\(", plan)
-    if any("#" in _in_brackets(plan, call.end()) for call in calls):
+    if any("#" in _in_brackets(plan, call.end()) for call in _CALL.finditer(plan)):
         found.add(ARROW)
     return found
 

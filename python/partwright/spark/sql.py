@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.spark import door
 from partwright.spark.engines import JVM, chosen
 from partwright.spark.quotas import SQL_FUNCTIONS
 from partwright.spark.requirements import is_remote
@@ -46,6 +46,9 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
       `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as
       `partwright.quotas` has them; null where an argument is null.
 
+    PySpark 3.5 and 4.0 hand numbers among NULLs over to Python as floats. There a whole number from 2^53 on among NULLs
+    is refused, and so is a float or a double; leave the NULLs out with WHERE, or use the columns of `partwright.spark`.
+
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.
 
@@ -59,22 +62,23 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
 
     Raises:
         PartwrightError: There is no such engine, or engine `jvm` in Spark Connect. As Spark's `PythonException`, when a
-            query runs: `n` null or out of range, an unknown client or key type, a key that has no key bytes under it.
-            With engine `jvm` as Spark's own error, where no expression is exact as well. In both
-            `partwright.spark.first_sentence` finds the sentence.
+            query runs: `n` null or out of range, an unknown client or key type, a key that has no key bytes under it,
+            a number that is not certain. With engine `jvm` as Spark's own error, where no expression is exact as well.
+            In both `partwright.spark.first_sentence` finds the sentence.
 
     Examples:
         >>> register(spark)
         >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]
         10
     """
-    functions = [*SQL_FUNCTIONS]
+    functions = SQL_FUNCTIONS
     if chosen(engine, spark) == JVM:
         _register_expressions(spark)
     else:
-        functions += [(kafka_partition, IntegerType()), (kafka_murmur2, IntegerType())]
-    for function, returns in functions:
-        spark.udf.register(function.__name__, arrow_udf(function, returns))
+        of_keys = (kafka_partition, kafka_murmur2)
+        functions = {function.__name__: (function, IntegerType()) for function in of_keys} | functions
+    for name, (function, returns) in functions.items():
+        spark.udf.register(name, door.sql_function(name, function, returns))
 
 
 def _register_expressions(spark: SparkSession) -> None:
@@ -88,12 +92,11 @@ def _register_expressions(spark: SparkSession) -> None:
     register_expressions(spark)
 
 
-# Spark looks for exactly `pa.Array` in these annotations, also where an argument may be left out.
 def kafka_partition(
     key: pa.Array,
-    n: pa.Array = None,
-    client: pa.Array = None,
-    key_type: pa.Array = None,
+    n: pa.Array | None = None,
+    client: pa.Array | None = None,
+    key_type: pa.Array | None = None,
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
     if n is None:
@@ -113,7 +116,7 @@ def kafka_partition(
 
 def kafka_murmur2(
     key: pa.Array,
-    key_type: pa.Array = None,
+    key_type: pa.Array | None = None,
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
 

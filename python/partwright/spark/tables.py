@@ -112,8 +112,7 @@ def with_partition(
             "value": value,
             "size": size,
         }
-        df, placed = by_strategy(df, columns, made, order_by)
-        return df.withColumn(PARTITION, placed)
+        return by_strategy(df, PARTITION, columns, made, order_by)
     return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type, engine=engine))
 
 
