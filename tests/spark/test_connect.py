@@ -28,6 +28,7 @@ SHARED = [
     "test_quotas.py",
     "test_groups.py",
     "test_strategies.py",
+    "test_engines.py",
 ]
 
 SERVER = """

@@ -1,8 +1,9 @@
-"""Partitions, hashes and key bytes as Spark columns: a UDF over Arrow arrays each, in classic Spark and Spark Connect.
+"""Partitions, hashes and key bytes as Spark columns, in classic Spark and Spark Connect.
 
-That is engine `arrow`, through `door.py`; the expressions of engine `jvm` are in `jvm.py`. With `arrow`, only the key's
-column crosses to Python, in batches of `spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the
-package `partwright`: a UDF that is sent to them names its functions.
+Each is a UDF over Arrow arrays (engine `arrow`, through `door.py`), or an expression of Spark's own (engine `jvm`, in
+`jvm.py`). With `arrow`, only the key's column crosses to Python, in batches of
+`spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the package `partwright`: a UDF that is sent to
+them names its functions.
 
 The UDFs are marked as nondeterministic, though they are not: Spark copies a deterministic UDF into each
 filter and join on its column and runs it once for every copy.  Marked, it runs once a row.  What that costs

@@ -7,8 +7,16 @@ import re
 __all__ = ["first_sentence", "worker_trouble"]
 
 # A worker's error comes through Java as text alone, without its attributes: the last line of a Python traceback,
-# whatever Spark's classic and Connect clients put around it.
-_OURS = re.compile(r"^\s*(?:\S*PythonException: )?partwright\.errors\.\w+: (.+)$", re.MULTILINE)
+# whatever Spark's classic and Connect clients put around it. An expression's error comes as `raise_error` words it.
+_OURS = re.compile(
+    r"^\s*(?:\S*PythonException: |.*RuntimeException: |.*\[USER_RAISED_EXCEPTION\] )?partwright\.errors\.\w+: "
+    r"(.+?)(?: SQLSTATE: \w+)?$",
+    re.MULTILINE,
+)
+# StaticInvoke carries the driver's class; an executor that lacks it, or whose class lacks the method, says so its way.
+_ABSENT_CLASS = re.compile(
+    r"(?:ClassNotFoundException|NoClassDefFoundError|NoSuchMethod\w+): .*?(\w+(?:[./]\w+)*[./](?:MurmurHash2|Utils))\b"
+)
 _WITHOUT = "the Python of Spark's workers has no"
 # What Spark and Python say of a worker that cannot run what is sent to it, and what to do about it.
 _TROUBLES = (
@@ -46,7 +54,7 @@ _TROUBLES = (
 
 
 def first_sentence(error: BaseException) -> str | None:
-    r"""The sentence that partwright raised in a Spark worker, or that says why the worker cannot run partwright.
+    r"""The sentence that partwright raised in a Spark worker or in engine `jvm`, or why an executor cannot run it.
 
     A row that it names is a row of one Arrow batch, not of the table.
 
@@ -72,4 +80,10 @@ def worker_trouble(text: str) -> str | None:
     for pattern, sentence in _TROUBLES:
         if found := pattern.search(text):
             return sentence.format(*found.groups())
+    if found := _ABSENT_CLASS.search(text):
+        name = found[1].replace("/", ".")
+        return (
+            f"an executor's class path has no {name} as the driver's has: give both the same jars, or leave engine out "
+            "for arrow"
+        )
     return None
