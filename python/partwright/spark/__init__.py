@@ -16,6 +16,7 @@ require_pyspark()
 from partwright.kafka.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
+from partwright.spark.doctor import doctor
 from partwright.spark.errors import first_sentence
 from partwright.spark.groups import assign
 from partwright.spark.layout import copartition, kafka_layout
@@ -28,6 +29,7 @@ from partwright.spark.quotas import (
     under_min_quota,
 )
 from partwright.spark.session import session
+from partwright.spark.shipping import ship
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
 
@@ -37,6 +39,7 @@ __all__ = [
     "check",
     "check_copartition",
     "copartition",
+    "doctor",
     "encode",
     "fingerprint",
     "first_sentence",
@@ -51,6 +54,7 @@ __all__ = [
     "register",
     "resize",
     "session",
+    "ship",
     "under_min_quota",
     "with_partition",
 ]

@@ -55,9 +55,10 @@ def start(
     kafka: bool,
     configs: Mapping[str, object],
     log_file: str | os.PathLike[str] | None,
+    python: str | None = None,
 ) -> SparkSession:
-    """The session that `partwright.spark.session` promises, and its refusals."""
-    python = _this_python()
+    """The session that `partwright.spark.session` promises, and its refusals; its workers may run another `python`."""
+    python = python or _this_python()
     running = SparkContext._active_spark_context
     if running is not None:
         _check_running(running, python, kafka)

@@ -24,6 +24,7 @@ from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark import jvm
 from partwright.spark.engines import JVM, chosen
+from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,5 +165,5 @@ def _once(
 ) -> Column:
     # Spark names the column after the function.
     function.__name__ = name
-    udf = arrow_udf(function, returns).asNondeterministic()
+    udf = arrow_udf(sent(function), returns).asNondeterministic()
     return cast("Column", udf(as_column(col)))

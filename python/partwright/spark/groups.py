@@ -30,6 +30,7 @@ from partwright.assignors.many import OPTIONAL, Topics, assign_sorted, check_ass
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
+from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +152,7 @@ def _udf(assignor: object, shared: Topics | None) -> UserDefinedFunctionLike:
         columns = [member, found.topic, found.partition, found.position]
         return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
 
-    udf = sf.arrow_udf(assigned, ArrayType(_PAIR))  # type: ignore[attr-defined]  # made as its module is imported
+    udf = sf.arrow_udf(sent(assigned), ArrayType(_PAIR))  # type: ignore[attr-defined]  # made as its module is imported
     found: UserDefinedFunctionLike = udf.asNondeterministic()
     return found
 

@@ -16,6 +16,7 @@ from pyspark.sql.types import BooleanType, IntegerType
 from partwright.assignors import quotas
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
+from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,5 +175,5 @@ def _column(function: Callable[..., object], *given: Numbers) -> Column:
             raise PartwrightError(f"{told}, not {type(each).__name__}")
     cols = [as_column(each) if isinstance(each, (str, Column)) else sf.lit(each) for each in given]
     called = _over_batches(function, function.__name__)
-    udf = sf.arrow_udf(called, _RETURNS[function])  # type: ignore[attr-defined]  # made as its module is imported
+    udf = sf.arrow_udf(sent(called), _RETURNS[function])  # type: ignore[attr-defined]  # made as its module is imported
     return cast("Column", udf.asNondeterministic()(*cols))

@@ -20,6 +20,7 @@ from pyspark.sql.types import IntegerType
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.quotas import SQL_FUNCTIONS
+from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def register(spark: SparkSession) -> None:
     """
     of_keys = ((kafka_partition, IntegerType()), (kafka_murmur2, IntegerType()))
     for function, returns in (*of_keys, *SQL_FUNCTIONS):
-        spark.udf.register(function.__name__, arrow_udf(function, returns))
+        spark.udf.register(function.__name__, arrow_udf(sent(function), returns))
 
 
 # Spark looks for exactly `pa.Array` in these annotations, also where an argument may be left out.

@@ -23,6 +23,7 @@ from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 from partwright.spark.schema import type_of
+from partwright.spark.sent import sent as sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +80,7 @@ def by_strategy(
         sent["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
     elif producer.keeps_state:
         _refuse_shuffles(df)
-    udf = arrow_udf(_placing(made, [*sent]), IntegerType()).asNondeterministic()
+    udf = arrow_udf(sealed(_placing(made, [*sent])), IntegerType()).asNondeterministic()
     return df, cast("Column", udf(*sent.values()))
 
 
