@@ -24,8 +24,10 @@ from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import IntegerType
 
 import partwright.spark as pws
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command
+from partwright.spark.spark_home import installed_spark
 
 BENCHES = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCHES), str(BENCHES / "python")]
@@ -161,7 +163,9 @@ def print_rounds(rows: int, titles: Mapping[str, str], seconds: Mapping[str, lis
 
 
 def _clients() -> Path:
-    return next(file for file in jars("connector") if file.name.startswith(f"{KAFKA_CLIENTS}-"))
+    return next(
+        file for file in jars(connector_set(installed_spark())) if file.name.startswith(f"{KAFKA_CLIENTS}-")
+    )
 
 
 def _udf() -> Path:

@@ -18,7 +18,9 @@ import pytest
 
 import partwright as pw
 from partwright import spark as pws
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars, jars_folder
+from partwright.spark.spark_home import installed_spark
 
 if TYPE_CHECKING:
     from typing import Any
@@ -193,7 +195,7 @@ def test_a_session_after_a_killed_java(tmp_path: Path) -> None:
 
 def test_jars_from_a_folder_with_spaces_are_found(tmp_path: Path) -> None:
     cache = tmp_path / "a cache with spaces"
-    for jar in jars("connector"):
+    for jar in jars(connector_set(installed_spark())):
         copy = cache / "jars" / jar.relative_to(jars_folder())
         copy.parent.mkdir(parents=True)
         shutil.copyfile(jar, copy)

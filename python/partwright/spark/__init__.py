@@ -19,7 +19,7 @@ from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.doctor import doctor
 from partwright.spark.errors import first_sentence
 from partwright.spark.groups import assign
-from partwright.spark.layout import copartition, kafka_layout
+from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (
     max_quota,
     min_quota,
@@ -32,8 +32,10 @@ from partwright.spark.session import session
 from partwright.spark.shipping import ship
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
+from partwright.spark.topic import read_topic
 
 __all__ = [
+    "LAYOUT_COLUMNS",
     "assign",
     "assign_json",
     "check",
@@ -51,6 +53,7 @@ __all__ = [
     "partition_for_key",
     "range_length",
     "range_start",
+    "read_topic",
     "register",
     "resize",
     "session",

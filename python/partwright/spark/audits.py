@@ -20,6 +20,7 @@ from partwright.audit.skew import read_share
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
 from partwright.spark.columns import partition_for_key
+from partwright.spark.door import to_arrow
 from partwright.spark.sums import kept, observed, order_of, records, refused, summed_again, sums
 
 if TYPE_CHECKING:
@@ -136,10 +137,10 @@ def resize(
             sf.max("last_offset").alias("last_offset"),
         )
         of_after = by_pair.groupBy("after").agg(sf.sum("rows").alias("rows"), sf.sum("bytes").alias("bytes"))
-        found = of_before.toArrow()
+        found = to_arrow(of_before)
         if partition is not None:
             _refuse_places(found, plan.from_)
-        plan.take(found, of_after.toArrow(), observed(_by(by_pair, "before", is_summed=partition is None)))
+        plan.take(found, to_arrow(of_after), observed(_by(by_pair, "before", is_summed=partition is None)))
     return plan
 
 
@@ -202,7 +203,7 @@ def check(
         wrong = by_pair.where(~sf.col("right"))
         undetermined = by_pair.where(sf.col("right") & expected.isNull())
         misplaced, open_ = (
-            each.agg(sf.sum("rows")).toArrow()[0][0].as_py() or 0 for each in (wrong, undetermined)
+            to_arrow(each.agg(sf.sum("rows")))[0][0].as_py() or 0 for each in (wrong, undetermined)
         )
         heaviest = (
             wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
@@ -217,7 +218,7 @@ def check(
                 client,
                 row["rows"],
             )
-            for row in (heaviest.toArrow().to_pylist() if misplaced else ())
+            for row in (to_arrow(heaviest).to_pylist() if misplaced else ())
         ]
         found.take(seen, misplaced, open_, examples)
     return found

@@ -1,8 +1,8 @@
-"""Partitions, hashes and key bytes as Spark columns: an Arrow UDF each, in classic Spark and Spark Connect.
+"""Partitions, hashes and key bytes as Spark columns: a UDF over Arrow arrays each, in classic Spark and Spark Connect.
 
-That is engine `arrow`; the expressions of engine `jvm` are in `jvm.py`. With `arrow`, only the key's column crosses to Python, as Arrow arrays of `spark.sql.execution.arrow.maxRecordsPerBatch`
-rows, and is read there in place.  The workers need the package `partwright`: a UDF that is sent to them names
-its functions.
+That is engine `arrow`, through `door.py`; the expressions of engine `jvm` are in `jvm.py`. With `arrow`, only the key's
+column crosses to Python, in batches of `spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the
+package `partwright`: a UDF that is sent to them names its functions.
 
 The UDFs are marked as nondeterministic, though they are not: Spark copies a deterministic UDF into each
 filter and join on its column and runs it once for every copy.  Marked, it runs once a row.  What that costs
@@ -12,27 +12,25 @@ is in docs/spark.md.
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import pyarrow as pa  # noqa: TC002 - Spark reads the UDFs' annotations as it makes them
-from pyspark.sql import Column
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.functions import col as column_named
 from pyspark.sql.types import BinaryType, IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark import jvm
+from partwright.spark import door, jvm
 from partwright.spark.engines import JVM, chosen
-from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import SupportsIndex
 
+    import pyarrow as pa
+    from pyspark.sql import Column
     from pyspark.sql.types import DataType
 
-__all__ = ["as_column", "encode", "murmur2", "partition_for_key"]
+__all__ = ["as_column", "encode", "murmur2", "partition_for_key", "shown_name"]
 
 
 def partition_for_key(
@@ -144,7 +142,7 @@ def as_column(col: str | Column, name: str = "col") -> Column:
     """
     if isinstance(col, str):
         return column_named(col)
-    if isinstance(col, Column):
+    if door.is_column(col):
         return col
     raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")
 
@@ -153,17 +151,18 @@ def _check_key_type(key_type: str | None) -> None:
     hashing.partition_for_key(None, 1, key_type=key_type)
 
 
+def shown_name(col: str | Column) -> str:
+    """How Spark calls a column in the name of one that is made of it."""
+    # A Column shows its name in its repr alone, in Spark Connect as in classic Spark.
+    return col if isinstance(col, str) else repr(col).removeprefix("Column<'").removesuffix("'>")
+
+
 def _named(function: str, found: Column, col: str | Column) -> Column:
     """An expression under the name that the Arrow UDF has."""
-    # A Column shows its name in its repr alone, in Spark Connect as in classic Spark.
-    name = col if isinstance(col, str) else repr(col).removeprefix("Column<'").removesuffix("'>")
-    return found.alias(f"{function}({name})")
+    return found.alias(f"{function}({shown_name(col)})")
 
 
 def _once(
     name: str, function: Callable[[pa.Array], pa.Array], returns: DataType, col: str | Column
 ) -> Column:
-    # Spark names the column after the function.
-    function.__name__ = name
-    udf = arrow_udf(sent(function), returns).asNondeterministic()
-    return cast("Column", udf(as_column(col)))
+    return door.column(name, function, returns, [shown_name(col)], [as_column(col)])

@@ -127,12 +127,13 @@ def _troubles(found: Json) -> Iterator[str]:
     """What is wrong with an executor, the most telling first."""
     wanted, theirs = version("partwright"), found["partwright"]
     unfit = misfit(found)
+    advice = f"install partwright {wanted} there, or send it with partwright.spark.ship"
     if theirs is None and unfit:
         yield f"partwright is missing, and this build does not fit there ({unfit}): use a build for that platform"
     elif theirs is None:
-        yield f"partwright is missing: install partwright {wanted} there, or send it with partwright.spark.ship"
+        yield f"partwright is missing: {advice}"
     elif theirs not in {wanted, ""}:
-        yield f"partwright is {theirs} there and {wanted} on the driver: install the same version on both"
+        yield f"partwright is {theirs} there and {wanted} on the driver: {advice}"
     elif found["broken"]:
         yield f"the core of partwright does not run ({found['broken']}): install the wheel for that platform there"
     elif found["hashes"] not in (None, murmur2(list(_KEYS)).to_pylist()):

@@ -31,11 +31,8 @@ _TROUBLES = (
         "the Python of Spark's workers has {0} {2}: install {1} or later there",
     ),
     (
-        re.compile(
-            r"Python in worker has different version:? \(?'?([\d., ']+?)'?\)? than that in driver:? "
-            r"\(?'?([\d., ']+?)'?\)?,"
-        ),
-        "Spark's workers run Python {0}, and the driver runs {1}: set PYSPARK_PYTHON to the same on every executor",
+        re.compile(r"Python in worker has different version\D+(\d+)\D+(\d+)\D+ in driver\D+(\d+)\D+(\d+)"),
+        "Spark's workers run Python {0}.{1}, and the driver {2}.{3}: set PYSPARK_PYTHON to the same on each executor",
     ),
     (
         re.compile(r'Cannot run program "([^"]+)"'),

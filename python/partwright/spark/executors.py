@@ -29,6 +29,7 @@ _POLL_S = 0.1
 _SETTLED_S = 5.0
 _ROUNDS = 3
 _MOST_TASKS = 100_000
+_MOST_SLOTS = 10_000
 
 
 class Answer(NamedTuple):
@@ -181,14 +182,14 @@ def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: fl
     session: Any = spark
     tag = f"partwright-{uuid.uuid4()}"
     asking = Asking(spark, question, lambda: session.addTag(tag), lambda: session.interruptTag(tag))
-    # Spark makes so many parts of a range as it has slots.
-    parts = spark.range(_MOST_TASKS).select(sf.spark_partition_id().alias("part")).distinct()
-    slots, errors, is_late = in_time([parts.count], deadline)
+    # Spark makes as many parts of a range as it has slots.
+    parts = spark.range(_MOST_SLOTS).select(sf.spark_partition_id())
+    numbers, errors, is_late = in_time([parts.collect], deadline)
     found: dict[tuple[str, int], Json] = {}
     for _ in range(_ROUNDS):
-        if not slots or is_late:
+        if not numbers or is_late:
             break
-        told = asking.round(slots[0], deadline)
+        told = asking.round(len({row[0] for row in numbers[0]}), deadline)
         errors, is_late, before = told.errors, told.is_late, len(found)
         found |= {(each["host"], each["process"]): each for each in told.found}
         if before == len(found):

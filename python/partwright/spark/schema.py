@@ -53,7 +53,7 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
     except AnalysisException as error:
         if not isinstance(col, str):
             raise  # Spark's own words are about the user's own expression.
-        if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+        if (_condition(error) or "").startswith("UNRESOLVED_COLUMN"):
             raise PartwrightError(_absent(col, df, name)) from None
         reason = first_line(error)
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
@@ -83,6 +83,11 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
     except KeyTypeError as error:
         raise error.within(f"{_called(key)} is {kind.simpleString()}") from None
     return kind
+
+
+def _condition(error: AnalysisException) -> str | None:
+    """The name of what went wrong, which PySpark 3.5 calls the error's class."""
+    return error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
 
 
 def _called(key: str | Column) -> str:

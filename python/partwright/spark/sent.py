@@ -79,9 +79,13 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
         from pyspark import SparkFiles
 
         # Spark unpacks an archive into the first of these, and Connect into the other one.
-        for path in (Path(SparkFiles.getRootDirectory(), folder), Path.cwd() / folder):
-            if path.is_dir() and str(path) not in sys.path:
-                sys.path.insert(0, str(path))
+        for root in (SparkFiles.getRootDirectory(), Path.cwd()):
+            path = str(Path(root, folder))
+            if path not in sys.path and Path(path).is_dir():
+                sys.path.insert(0, path)
+                # A worker that lives on may have what is installed.
+                for name in [name for name in sys.modules if name.partition(".")[0] == "partwright"]:
+                    del sys.modules[name]
         try:
             import partwright
         except ModuleNotFoundError:
@@ -110,15 +114,14 @@ def _opener() -> Callable[[bytes, str, str], Any]:
         from importlib import util
 
         found, broken = find(folder)
+        advice = f"install partwright {wanted} there, or send it with partwright.spark.ship"
         reason = None
         if util.find_spec("pyarrow") is None:
             reason = "has no pyarrow: install it there, which partwright.spark.ship does not do"
         elif found is None:
-            reason = (
-                f"has no partwright: install partwright {wanted} there, or send it with partwright.spark.ship"
-            )
+            reason = f"has no partwright: {advice}"
         elif found not in {wanted, ""}:
-            reason = f"has partwright {found}, and the driver has {wanted}: install the same version on both"
+            reason = f"has partwright {found}, and the driver has {wanted}: {advice}"
         elif broken is not None:
             reason = (
                 f"has a partwright whose core does not load ({broken}): install the wheel for that platform"

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.spark import door
 from partwright.spark.quotas import SQL_FUNCTIONS
-from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,17 +58,16 @@ def register(spark: SparkSession) -> None:
         >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]
         10
     """
-    of_keys = ((kafka_partition, IntegerType()), (kafka_murmur2, IntegerType()))
-    for function, returns in (*of_keys, *SQL_FUNCTIONS):
-        spark.udf.register(function.__name__, arrow_udf(sent(function), returns))
+    of_keys = {function.__name__: (function, IntegerType()) for function in (kafka_partition, kafka_murmur2)}
+    for name, (function, returns) in (of_keys | SQL_FUNCTIONS).items():
+        spark.udf.register(name, door.sql_function(name, function, returns))
 
 
-# Spark looks for exactly `pa.Array` in these annotations, also where an argument may be left out.
 def kafka_partition(
     key: pa.Array,
-    n: pa.Array = None,
-    client: pa.Array = None,
-    key_type: pa.Array = None,
+    n: pa.Array | None = None,
+    client: pa.Array | None = None,
+    key_type: pa.Array | None = None,
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
     if n is None:
@@ -89,7 +87,7 @@ def kafka_partition(
 
 def kafka_murmur2(
     key: pa.Array,
-    key_type: pa.Array = None,
+    key_type: pa.Array | None = None,
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
 

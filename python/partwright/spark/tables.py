@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from partwright.cluster import Cluster
 
-__all__ = ["PARTITION", "with_partition"]
+__all__ = ["PARTITION", "check_absent", "with_partition"]
 
 # The name that Spark's Kafka sink reads.
 PARTITION = "partition"
@@ -88,7 +88,7 @@ def with_partition(
     """
     hashing.partition_for_key(None, n, client, key_type)
     if partition != PARTITION:
-        check_no_partition(df)
+        check_absent(df, PARTITION)
     check_key(df, key, key_type)
     if strategy not in {None, "key"} or partition is not None:
         if engine == JVM:
@@ -111,17 +111,16 @@ def with_partition(
             "value": value,
             "size": size,
         }
-        df, placed = by_strategy(df, columns, made, order_by)
-        return df.withColumn(PARTITION, placed)
+        return by_strategy(df, PARTITION, columns, made, order_by)
     return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type, engine=engine))
 
 
-def check_no_partition(df: DataFrame) -> None:
-    """Refuse a table that has a column `partition`, such as one read from Kafka.
+def check_absent(df: DataFrame, column: str) -> None:
+    """Refuse a table that has a column of a name that is to be added, as `partition` in one read from Kafka.
 
     Raises:
         PartwrightError: With the column's name; Spark takes names without regard to case.
     """
     for name in df.columns:
-        if name.lower() == PARTITION:
+        if name.lower() == column:
             raise PartwrightError(f"the table has a column {name!r} already: rename it or drop it first")
