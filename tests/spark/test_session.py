@@ -177,6 +177,25 @@ def test_no_command_line_has_a_setting(tmp_path: Path) -> None:
     assert "SECRET" not in (tmp_path / "a folder, with spaces" / "log").read_text()
 
 
+def test_spark_s_own_file_of_settings_is_read(tmp_path: Path) -> None:
+    conf = tmp_path / "conf"
+    conf.mkdir()
+    (conf / "spark-defaults.conf").write_text("spark.theirs   a value\nspark.sql.shuffle.partitions 9\n")
+    done = run(
+        """
+        from partwright import spark as pws
+
+        configs = {"spark.sql.shuffle.partitions": 3}
+        with pws.session(master="local[1]", configs=configs, log_file="log") as spark:
+            print(spark.conf.get("spark.theirs"), spark.conf.get("spark.sql.shuffle.partitions"))
+        """,
+        tmp_path,
+        SPARK_CONF_DIR=str(conf),
+        PYSPARK_SUBMIT_ARGS=None,
+    )
+    assert done.stdout == "a value 3\n"
+
+
 def test_a_session_after_a_killed_java(tmp_path: Path) -> None:
     done = run(
         """
