@@ -5,7 +5,8 @@
     spark = pws.session()
     flights = pws.with_partition(flights, key="tailnum", n=12)
 
-Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, and need no pandas.
+Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, on PySpark 3.5 and later;
+from 4.1 on they need no pandas.
 """
 
 from partwright.spark.requirements import require_pyspark

@@ -132,10 +132,10 @@ def _mapped(
             columns = taken.popleft().columns[:width]
             columns = [array if place in replaced else each for place, each in enumerate(columns)]
             columns = columns if replaced else [*columns, array]
-            # Spark takes them by their places, and names may stand twice.
             yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
 
-    return sent.mapInArrow(mapped, schema)
+    # Spark takes what comes back by its place, but PySpark what is sent by its name, and names may stand twice.
+    return sent.toDF(*map(str, range(len(sent.columns)))).mapInArrow(mapped, schema)
 
 
 def to_arrow(df: DataFrame) -> pa.Table:

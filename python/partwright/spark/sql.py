@@ -42,6 +42,9 @@ def register(spark: SparkSession) -> None:
       `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as
       `partwright.quotas` has them; null where an argument is null.
 
+    PySpark 3.5 and 4.0 hand numbers among NULLs over to Python as floats. There a whole number from 2^53 on among NULLs
+    is refused, and so is a float or a double; leave the NULLs out with WHERE, or use the columns of `partwright.spark`.
+
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.
 
@@ -50,8 +53,8 @@ def register(spark: SparkSession) -> None:
 
     Raises:
         PartwrightError: As Spark's `PythonException`, when a query runs: `n` null or out of range, an unknown
-            client or key type, a key that has no key bytes under it; `partwright.spark.first_sentence` finds
-            the sentence.
+            client or key type, a key that has no key bytes under it, a number that is not certain;
+            `partwright.spark.first_sentence` finds the sentence.
 
     Examples:
         >>> register(spark)
