@@ -24,7 +24,8 @@ uv() {
 as_old_as() {
     case $1 in
         # It takes numpy 1 alone, which pyarrow 26 no longer does, and distutils, which Python 3.12 has no more.
-        3.5.*) sed -e '/^numpy==/d' -e 's/^pyarrow==.*/pyarrow<26/' && echo setuptools ;;
+        3.5.*) sed -e '/^numpy==/d' -e 's/^pyarrow==.*/pyarrow<26/' &&
+            echo 'setuptools ; python_version >= "3.12"' ;;
         *) cat ;;
     esac
 }
