@@ -209,7 +209,9 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (address,) = waited(log, r"Starting Spark master at (spark://\S+)", 1)
         for name in ("one", "two"):
             words = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder / name), address)
-            running.enter_context(spark_class(folder / name, f"{deploy}.worker.Worker", *web, *words))
+            running.enter_context(
+                spark_class(folder / f"{name}.log", f"{deploy}.worker.Worker", *web, *words)
+            )
         waited(log, r"Registering (worker)", 2)
         yield address
 
