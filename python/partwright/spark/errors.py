@@ -34,7 +34,7 @@ _TROUBLES = (
     ),
     (
         re.compile(
-            r"(?i)\b(pyarrow|pandas) >= ([\d.]+) must be installed; however, your version is ([\d.]+)"
+            r"(?i)\b(pyarrow|pandas) >= ([\d.]+) must be installed; however, your version is ([\d.]*\d)"
         ),
         "the Python of Spark's workers has {0} {2}: install {1} or later there",
     ),
