@@ -58,7 +58,7 @@ spark.stop()
 def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
     client = next(file for file in jars("connector") if file.name.startswith("kafka-clients-"))
     command = [sys.executable, "-c", PROGRAM, client]
-    environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python"}
+    environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python", "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
