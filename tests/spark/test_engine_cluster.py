@@ -1,4 +1,4 @@
-"""Engine jvm on executors that have no Python at all, and on executors that lack a jar."""
+"""Engine jvm on executors without Python, on executors that lack a jar, and in a session that was stopped."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ spark.stop()
 def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
     client = next(file for file in jars("connector") if file.name.startswith("kafka-clients-"))
     command = [sys.executable, "-c", PROGRAM, client]
-    environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python"}
+    environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python", "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
@@ -67,4 +67,40 @@ def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
     assert said["absent"] == (
         "an executor's class path has no org.apache.kafka.common.utils.Utils as the driver's has: give both the same "
         "jars, or leave engine out for arrow"
+    )
+
+
+STOPPED = """
+import json
+from partwright import spark as pws
+
+spark = pws.session(master="local[1]", log_file="spark.log")
+df = spark.range(3)
+spark.stop()
+said = []
+for call in (
+    lambda: pws.partition_for_key("id", 12, engine="jvm"),
+    lambda: pws.partition_for_key("id", 12, key_type="java:long", engine="jvm"),
+    lambda: pws.with_partition(df, "id", 12, key_type="java:long", engine="jvm"),
+    lambda: pws.engine_of(df),
+):
+    try:
+        call()
+    except ValueError as error:
+        said.append(str(error))
+print(json.dumps(said))
+"""
+
+
+def test_a_session_that_was_stopped_is_one_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    column, number, placed, asked = json.loads(done.stdout.splitlines()[-1])
+    assert column == number == "no Spark session is active: start one before you name a column"
+    assert (
+        placed
+        == asked
+        == "the Spark session of this table was stopped: start another, and read the table in it"
     )

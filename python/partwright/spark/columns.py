@@ -139,10 +139,14 @@ def as_column(col: str | Column, name: str = "col") -> Column:
         name: How the error's sentence calls it.
 
     Raises:
-        PartwrightError: Neither a name nor a Column.
+        PartwrightError: Neither a name nor a Column; no session is active.
     """
     if isinstance(col, str):
-        return column_named(col)
+        try:
+            return column_named(col)
+        except AssertionError:
+            # Classic PySpark's own, without a word.
+            raise PartwrightError("no Spark session is active: start one before you name a column") from None
     if door.is_column(col):
         return col
     raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")

@@ -5,19 +5,21 @@ from __future__ import annotations
 import io
 import re
 from contextlib import contextmanager, redirect_stdout, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from partwright._check import unknown
+from partwright.errors import PartwrightError
+from partwright.spark.requirements import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
 
-__all__ = ["ARROW", "JVM", "MARK", "SETTING", "active_session", "chosen", "engine_of"]
+__all__ = ["ARROW", "JVM", "MARK", "SETTING", "active_session", "chosen", "engine_of", "refuse_stopped"]
 
 ARROW, JVM = "arrow", "jvm"
 SETTING = "spark.partwright.engine"
@@ -79,6 +81,19 @@ def active_session() -> SparkSession | None:
         return None
 
 
+def refuse_stopped(spark: SparkSession) -> None:
+    """Refuse a session that has ended: PySpark fails there without a word.
+
+    Raises:
+        PartwrightError: In one sentence.
+    """
+    session: Any = spark
+    if session.is_stopped if is_remote() else session.sparkContext._jsc is None:
+        raise PartwrightError(
+            "the Spark session of this table was stopped: start another, and read the table in it"
+        )
+
+
 def engine_of(df: DataFrame) -> set[str]:
     """The engines that work for `partwright.spark` in a table's plan, by the plan's own words.
 
@@ -91,12 +106,17 @@ def engine_of(df: DataFrame) -> set[str]:
     Returns:
         A set of `arrow` and `jvm`; empty where nothing of the plan places, hashes or encodes keys or assigns groups.
 
+    Raises:
+        PartwrightError: The table's session was stopped.
+
     Examples:
+        >>> from partwright.spark import with_partition
         >>> engine_of(with_partition(flights, "tailnum", 12))
         {'arrow'}
         >>> engine_of(flights)
         set()
     """
+    refuse_stopped(df.sparkSession)
     plan = _analyzed(df)
     found = {JVM} if MARK in plan else set()
     if any("#" in _in_brackets(plan, call.end()) for call in _CALL.finditer(plan)):

@@ -13,9 +13,11 @@ _OURS = re.compile(
     r"(.+?)(?: SQLSTATE: \w+)?$",
     re.MULTILINE,
 )
-# StaticInvoke carries the driver's class; an executor that lacks it, or whose class lacks the method, says so its way.
+# StaticInvoke names the class that the driver found. An executor that lacks it says so as it compiles generated code,
+# or as it interprets the expression.
 _ABSENT_CLASS = re.compile(
-    r"(?:ClassNotFoundException|NoClassDefFoundError|NoSuchMethod\w+): .*?(\w+(?:[./]\w+)*[./](?:MurmurHash2|Utils))\b"
+    r"(?:ClassNotFoundException: |NoClassDefFoundError: |Unknown variable or type \")"
+    r"([\w./]+[./](?:MurmurHash2|utils[./]Utils))\b"
 )
 _WITHOUT = "the Python of Spark's workers has no"
 # What Spark and Python say of a worker that cannot run what is sent to it, and what to do about it.
