@@ -7,6 +7,7 @@ __all__ = [
     "Batching",
     "ClassicGroup",
     "ConsumerGroup",
+    "Placer",
     "Producer",
     "Timeline",
     "admin_utils",
