@@ -67,13 +67,12 @@ def partition_for_key(
         >>> flights.select(partition_for_key("tailnum", 12))
         DataFrame[partition_for_key(tailnum): int]
     """
-    hashing.partition_for_key(None, n, client, key_type)
-    count = index(n)
+    placed = hashing.placer(n, client, key_type)
     if chosen(engine) == JVM:
-        return _named("partition_for_key", jvm.partition_of(as_column(col), count, client, key_type), col)
+        return _named("partition_for_key", jvm.partition_of(as_column(col), index(n), client, key_type), col)
 
     def place(keys: pa.Array) -> pa.Array:
-        return hashing.partition_for_key(keys, count, client, key_type)
+        return placed(keys)
 
     return _once("partition_for_key", place, IntegerType(), col)
 
