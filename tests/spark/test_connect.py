@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 # What does not look at a classic session's inside.
 SHARED = [
     "test_columns.py",
-    "test_door.py",
+    "test_engine_arrow.py",
     "test_tables.py",
     "test_layout.py",
     "test_plans.py",

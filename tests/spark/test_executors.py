@@ -19,8 +19,8 @@ import pytest
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
+from partwright.spark.executors.wheel import misfit
 from partwright.spark.requirements import pyspark_version
-from partwright.spark.wheel import misfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -411,5 +411,5 @@ def test_whether_the_wheel_fits(
             assert name in (distribution("partwright").read_text("RECORD") or "")
             return "Wheel-Version: 1.0\nTag: cp311-abi3-manylinux_2_34_x86_64\n"
 
-    monkeypatch.setattr("partwright.spark.wheel.distribution", lambda _: Installed())
+    monkeypatch.setattr("partwright.spark.executors.wheel.distribution", lambda _: Installed())
     assert misfit(HERE | there) == why

@@ -11,7 +11,7 @@ from pyspark.errors import PythonException
 
 import partwright as pw
 from partwright import spark as pws
-from partwright.spark.door import to_arrow
+from partwright.spark.engines.arrow import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

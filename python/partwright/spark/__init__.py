@@ -17,9 +17,10 @@ require_pyspark()
 from partwright.kafka.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
-from partwright.spark.doctor import doctor
-from partwright.spark.engines import engine_of
+from partwright.spark.engines.choice import engine_of
 from partwright.spark.errors import first_sentence
+from partwright.spark.executors.doctor import doctor
+from partwright.spark.executors.ship import ship
 from partwright.spark.groups import assign
 from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (
@@ -31,7 +32,6 @@ from partwright.spark.quotas import (
     under_min_quota,
 )
 from partwright.spark.session import session
-from partwright.spark.shipping import ship
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
 from partwright.spark.topic import read_topic

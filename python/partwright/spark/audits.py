@@ -20,8 +20,8 @@ from partwright.audit.skew import read_share
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
 from partwright.spark.columns import partition_for_key
-from partwright.spark.door import to_arrow
-from partwright.spark.engines import ARROW
+from partwright.spark.engines.arrow import to_arrow
+from partwright.spark.engines.choice import ARROW
 from partwright.spark.sums import kept, observed, order_of, records, refused, summed_again, sums
 
 if TYPE_CHECKING:

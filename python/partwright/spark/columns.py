@@ -1,7 +1,7 @@
 """Partitions, hashes and key bytes as Spark columns, in classic Spark and Spark Connect.
 
-Each is a UDF over Arrow arrays (engine `arrow`, through `door.py`), or an expression of Spark's own (engine `jvm`, in
-`jvm.py`). With `arrow`, only the key's column crosses to Python, in batches of
+Each is a UDF over Arrow arrays (engine `arrow`, in `engines/arrow.py`), or an expression of Spark's own (engine `jvm`,
+in `engines/jvm.py`). With `arrow`, only the key's column crosses to Python, in batches of
 `spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the package `partwright`: a UDF that is sent to
 them names its functions.
 
@@ -20,8 +20,8 @@ from pyspark.sql.types import BinaryType, IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark import door, jvm
-from partwright.spark.engines import JVM, chosen
+from partwright.spark.engines import arrow, jvm
+from partwright.spark.engines.choice import JVM, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +146,7 @@ def as_column(col: str | Column, name: str = "col") -> Column:
         except AssertionError:
             # Classic PySpark's own, without a word.
             raise PartwrightError("no Spark session is active: start one before you name a column") from None
-    if door.is_column(col):
+    if arrow.is_column(col):
         return col
     raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")
 
@@ -169,4 +169,4 @@ def _named(function: str, found: Column, col: str | Column) -> Column:
 def _once(
     name: str, function: Callable[[pa.Array], pa.Array], returns: DataType, col: str | Column
 ) -> Column:
-    return door.column(name, function, returns, [shown_name(col)], [as_column(col)])
+    return arrow.column(name, function, returns, [shown_name(col)], [as_column(col)])

@@ -27,8 +27,8 @@ from pyspark.sql.types import (
 from partwright._check import first_line
 from partwright.assignors.many import OPTIONAL, Topics, assign_sorted, check_assignor
 from partwright.errors import PartwrightError
-from partwright.spark import door
 from partwright.spark.columns import as_column
+from partwright.spark.engines import arrow
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
@@ -110,14 +110,14 @@ def assign(
         grouped = grouped.join(topics.groupBy("group").agg(of_topics), "group", "left")
     else:
         shared = Topics.of_rows(
-            door.to_arrow(topics.select(*_of_topics(topics)).orderBy("topic")).to_pylist()
+            arrow.to_arrow(topics.select(*_of_topics(topics)).orderBy("topic")).to_pylist()
         )
     own = sf.lit(None).cast(_NO_TOPICS) if shared is not None else sf.col("of_topics")
     # What it was sorted by has done its work, and Arrow need not have a type for it.
     rows = sf.transform("members", lambda member: member.dropFields("order"))
     label = sf.col("group").cast("string").cast("binary")
     arguments = [label.alias("label"), sf.col("tied"), rows.alias("rows"), own.alias("own")]
-    assigned = door.with_column(
+    assigned = arrow.with_column(
         grouped, "assigned", _assigning(assignor, shared), ArrayType(_PAIR), arguments, keep=["group"]
     )
     return assigned.select("group", sf.inline("assigned"))
@@ -131,7 +131,7 @@ def _check_sent(assignor: object) -> None:
         raise PartwrightError(f"the assignor cannot be sent to the workers: {first_line(error)}") from error
 
 
-def _assigning(assignor: object, shared: Topics | None) -> Callable[[door.Batches], Iterator[pa.Array]]:
+def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batches], Iterator[pa.Array]]:
     def assigned(label: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
         group = [_as_text(each) for each in label.to_pylist()]
         for name, is_tied in zip(group, tied.to_pylist(), strict=True):
@@ -154,7 +154,7 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[door.Batche
         columns = [member, found.topic, found.partition, found.position]
         return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
 
-    def over_batches(batches: door.Batches) -> Iterator[pa.Array]:
+    def over_batches(batches: arrow.Batches) -> Iterator[pa.Array]:
         return (assigned(*batch) for batch in batches)
 
     return over_batches

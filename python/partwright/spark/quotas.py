@@ -14,8 +14,8 @@ from pyspark.sql.types import BooleanType, IntegerType
 
 from partwright.assignors import quotas
 from partwright.errors import PartwrightError
-from partwright.spark import door
 from partwright.spark.columns import as_column, shown_name
+from partwright.spark.engines import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,8 +162,8 @@ def _column(function: Callable[..., Any], *given: Numbers) -> Column:
             raise PartwrightError(f"{told}, not {type(each).__name__}")
     cols = [as_column(cast("str | Column", each)) if _is_col(each) else sf.lit(each) for each in given]
     names = [shown_name(cast("str | Column", each)) if _is_col(each) else str(each) for each in given]
-    return door.column(function.__name__, function, _RETURNS[function], names, cols)
+    return arrow.column(function.__name__, function, _RETURNS[function], names, cols)
 
 
 def _is_col(each: object) -> bool:
-    return isinstance(each, str) or door.is_column(each)
+    return isinstance(each, str) or arrow.is_column(each)

@@ -11,7 +11,7 @@ from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
-from partwright.spark.engines import refuse_stopped
+from partwright.spark.engines.choice import refuse_stopped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

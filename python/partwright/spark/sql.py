@@ -20,8 +20,8 @@ from pyspark.sql.types import IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark import door
-from partwright.spark.engines import JVM, chosen
+from partwright.spark.engines import arrow
+from partwright.spark.engines.choice import JVM, chosen
 from partwright.spark.quotas import SQL_FUNCTIONS
 from partwright.spark.requirements import is_remote
 
@@ -78,7 +78,7 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
         of_keys = (kafka_partition, kafka_murmur2)
         functions = {function.__name__: (function, IntegerType()) for function in of_keys} | functions
     for name, (function, returns) in functions.items():
-        spark.udf.register(name, door.sql_function(name, function, returns))
+        spark.udf.register(name, arrow.sql_function(name, function, returns))
 
 
 def _register_expressions(spark: SparkSession) -> None:
@@ -87,7 +87,7 @@ def _register_expressions(spark: SparkSession) -> None:
             "engine jvm has no SQL functions in Spark Connect, for it names expressions in Spark's Java process: leave "
             "engine out for arrow"
         )
-    from partwright.spark.functions import register_expressions  # noqa: PLC0415 - pyspark-client has no py4j
+    from partwright.spark.engines.jvm_sql import register_expressions  # noqa: PLC0415 - pyspark-client has no py4j
 
     register_expressions(spark)
 

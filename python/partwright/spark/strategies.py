@@ -19,8 +19,8 @@ from pyspark.sql.types import IntegerType
 from partwright._check import shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
-from partwright.spark import door
 from partwright.spark.columns import as_column
+from partwright.spark.engines import arrow
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def by_strategy(
         sent["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
     elif producer.keeps_state:
         _refuse_shuffles(df)
-    return door.with_column(df, name, _placing(made, [*sent]), IntegerType(), [*sent.values()])
+    return arrow.with_column(df, name, _placing(made, [*sent]), IntegerType(), [*sent.values()])
 
 
 def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
@@ -136,10 +136,10 @@ def _columns(
 
 def _placing(
     made: Callable[[int], Producer], names: list[str]
-) -> Callable[[door.Batches], Iterator[pa.Array]]:
+) -> Callable[[arrow.Batches], Iterator[pa.Array]]:
     """What a task runs: its one producer over its batches."""
 
-    def strategy(batches: door.Batches) -> Iterator[pa.Array]:
+    def strategy(batches: arrow.Batches) -> Iterator[pa.Array]:
         context = TaskContext.get()
         producer = made(0 if context is None else context.partitionId())
         last = None

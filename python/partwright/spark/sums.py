@@ -26,8 +26,8 @@ from pyspark.sql.types import (
 from partwright.audit.key_sums import EARLIEST, Level, Observed, scale_of
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column, encode, murmur2
-from partwright.spark.door import to_arrow
-from partwright.spark.engines import ARROW
+from partwright.spark.engines.arrow import to_arrow
+from partwright.spark.engines.choice import ARROW
 from partwright.spark.errors import first_sentence
 from partwright.spark.schema import check_key, type_of
 

@@ -9,7 +9,7 @@ from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.producer.producer import Producer
 from partwright.spark.columns import partition_for_key
-from partwright.spark.engines import JVM, chosen
+from partwright.spark.engines.choice import JVM, chosen
 from partwright.spark.schema import check_key
 from partwright.spark.strategies import by_strategy, the_topic
 

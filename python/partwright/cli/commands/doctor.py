@@ -103,8 +103,8 @@ def command(
 
 def _executors(address: str, timeout: float, as_json: bool) -> int:
     """Looks at the executors of a Spark, and prints each with its troubles."""
-    from partwright.spark.doctor import examined
-    from partwright.spark.looked_at import looked_at
+    from partwright.spark.executors.doctor import examined
+    from partwright.spark.executors.session import looked_at
 
     with tempfile.TemporaryDirectory(prefix="partwright-doctor-") as folder:
         log = Path(folder, "spark.log")

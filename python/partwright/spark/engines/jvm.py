@@ -14,8 +14,8 @@ from pyspark.sql import functions as sf
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark.engines import MARK, active_session
-from partwright.spark.proof import WHOLE, prove
+from partwright.spark.engines.choice import MARK, active_session
+from partwright.spark.engines.jvm_proof import WHOLE, prove
 from partwright.spark.requirements import is_remote
 
 if TYPE_CHECKING:
@@ -173,6 +173,6 @@ def _of_bytes(key: Column) -> Column:
             "engine jvm has no murmur2 of strings and binaries in Spark Connect, for it calls a method of Spark's Java "
             "process: leave engine out for arrow"
         )
-    from partwright.spark.catalyst import murmur2_called  # noqa: PLC0415 - pyspark-client has no py4j
+    from partwright.spark.engines.static_invoke import murmur2_called  # noqa: PLC0415 - pyspark-client has no py4j
 
     return murmur2_called(_session("murmur2 of strings and binaries"), key)

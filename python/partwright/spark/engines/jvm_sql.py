@@ -12,8 +12,8 @@ from pyspark.java_gateway import ensure_callback_server_started
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark import jvm
-from partwright.spark.catalyst import as_expression, from_expression
+from partwright.spark.engines import jvm
+from partwright.spark.engines.static_invoke import as_expression, from_expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable

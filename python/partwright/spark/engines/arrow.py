@@ -1,7 +1,7 @@
 """The door between Arrow's columns and Spark: a function over them as a Spark column, and a table of Spark as theirs.
 
 It is an Arrow UDF where PySpark has one, from 4.1 on. PySpark 3.5 and 4.0 have a pandas UDF for a column, which
-`pandas_door.py` feeds without loss, and `mapInArrow` for a table.
+`pandas_udf.py` feeds without loss, and `mapInArrow` for a table.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField, StructType
 
+from partwright.spark.executors.sent import sent
 from partwright.spark.requirements import is_remote, pyspark_version, require_pandas
-from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,9 +54,9 @@ def column(
         function = _over_arrays(function, name)
         return cast("Column", _arrow_udf(sent(function), returns).asNondeterministic()(*cols))
     require_pandas()
-    from partwright.spark import pandas_door  # noqa: PLC0415 - newer PySparks need no pandas
+    from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
 
-    made = pandas_door.column(name, function, returns, cols)
+    made = pandas_udf.column(name, function, returns, cols)
     return made.alias(f"{name}({', '.join(names)})")
 
 
@@ -71,9 +71,9 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
     if _arrow_udf is not None:
         return cast("UserDefinedFunctionLike", _arrow_udf(sent(_over_arrays(function, name)), returns))
     require_pandas()
-    from partwright.spark import pandas_door  # noqa: PLC0415 - newer PySparks need no pandas
+    from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
 
-    return pandas_door.sql_function(name, function, returns)
+    return pandas_udf.sql_function(name, function, returns)
 
 
 def with_column(

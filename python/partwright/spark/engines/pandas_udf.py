@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
+from partwright.spark.executors.sent import sent
 from partwright.spark.requirements import pyspark_version
-from partwright.spark.sent import sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ _CERTAIN = 2**53
 
 
 def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols: Sequence[Column]) -> Column:
-    """See `partwright.spark.door.column`; the column has no name of its own yet."""
+    """See `partwright.spark.engines.arrow.column`; the column has no name of its own yet."""
 
     def called(*series: pd.Series) -> pd.Series:
         given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
@@ -63,7 +63,7 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
 
 
 def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType) -> UserDefinedFunctionLike:
-    """See `partwright.spark.door.sql_function`."""
+    """See `partwright.spark.engines.arrow.sql_function`."""
 
     def called(*series: pd.Series, **named: pd.Series) -> pd.Series:
         given = [_guessed(name, each) for each in series]

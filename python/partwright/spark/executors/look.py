@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from partwright.spark.sent import finder
+from partwright.spark.executors.sent import finder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partwright.errors import PartwrightError
-from partwright.spark.doctor import TIMEOUT_S, examined
-from partwright.spark.executors import is_classic
-from partwright.spark.sent import folder_sent
-from partwright.spark.wheel import packed
+from partwright.spark.executors.ask import is_classic
+from partwright.spark.executors.doctor import TIMEOUT_S, examined
+from partwright.spark.executors.sent import folder_sent
+from partwright.spark.executors.wheel import packed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

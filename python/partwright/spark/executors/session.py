@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
-from partwright.spark.rounds import in_time
+from partwright.spark.executors.rounds import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
-from partwright.spark.proof import differs, session_id
+from partwright.spark.engines.jvm_proof import differs, session_id
 from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:

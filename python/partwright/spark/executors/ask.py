@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
-from partwright.spark.rounds import Asking, in_time
+from partwright.spark.executors.rounds import Asking, in_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ARROW", "JVM", "MARK", "SETTING", "active_session", "chosen", "engine_of", "refuse_stopped"]
 
-ARROW, JVM = "arrow", "jvm"
+ARROW = "arrow"
+JVM = "jvm"
 SETTING = "spark.partwright.engine"
 """The session's setting that names the engine where no call does."""
 MARK = ", which has no key bytes in engine jvm"
 """What each expression of engine jvm holds, in the sentence for a key of another type: `engine_of` looks for it."""
 
-# The functions that Python workers run, those of `door.py` among them. In a plan their arguments are columns with a
+# The functions that Python workers run, those of `arrow.py` among them. In a plan their arguments are columns with a
 # number, as in `key#7`; a column of engine jvm may be called like them, `murmur2(key)`, and has no number in brackets.
 _OF_KEYS = ("partition_for_key", "murmur2", "encode", "kafka_partition", "kafka_murmur2")
 _OF_TASKS = ("over_arrays", "over_tuples", "mapped")

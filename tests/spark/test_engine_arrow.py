@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 import partwright as pw
 from partwright import spark as pws
 from partwright.assignors import quotas
-from partwright.spark.door import to_arrow
+from partwright.spark.engines.arrow import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable

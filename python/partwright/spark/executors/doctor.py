@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
 from partwright.spark.errors import worker_trouble
-from partwright.spark.executors import Answer, asked
+from partwright.spark.executors.ask import Answer, asked
+from partwright.spark.executors.look import looking
+from partwright.spark.executors.sent import folder_sent
+from partwright.spark.executors.wheel import misfit
 from partwright.spark.requirements import pyspark_version
-from partwright.spark.sent import folder_sent
-from partwright.spark.wheel import misfit
-from partwright.spark.worker_look import looking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
