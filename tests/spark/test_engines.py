@@ -1,13 +1,14 @@
-"""Engine jvm gives what the core gives, or says that it has no expression; it runs no Python and hinders nothing."""
+"""Engine jvm gives what the core gives, or refuses: what classic Spark and Spark Connect share."""
 
 from __future__ import annotations
 
-import os
 import random
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from engine_jvm import BY_BYTES, BY_CRC32, CLIENTS, IS_REMOTE, LARGEST, USUAL, check, drawn, mode
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as sf
 
@@ -15,94 +16,30 @@ import partwright as pw
 from partwright import spark as pws
 from partwright.errors import PartwrightError
 from partwright.keys.clients import key_types
+from partwright.spark import proof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
+    from collections.abc import Callable
 
+    from engine_jvm import Configured, Table
     from pyspark.sql import DataFrame, SparkSession
 
-    Table = Callable[[pa.Table], DataFrame]
     Plan = Callable[[DataFrame], str]
-    Configured = Callable[[dict[str, object]], AbstractContextManager[None]]
 
-USUAL = 20_000
-NS = (12, 1000, 2**31 - 1)
-CLIENTS = {row["client"]: row for row in pw.clients().to_pylist()}
-BY_BYTES = [name for name, row in CLIENTS.items() if row["hash"] == "murmur2"]
-BY_CRC32 = [name for name, row in CLIENTS.items() if row["hash"] == "crc32"]
+__all__ = ["drawn", "mode"]
+
 WHOLE = {"java:short": 16, "java:int": 32, "java:long": 64}
-# The method that hashes bytes is reached in a session with a Java process of its own alone.
-IS_REMOTE = "PARTWRIGHT_TEST_REMOTE" in os.environ
-classic = pytest.mark.skipif(IS_REMOTE, reason="Spark Connect has no such expression")
 
 
-@pytest.fixture
-def drawn(seed: int, cases: Callable[[int], int]) -> Callable[[], bytes]:
-    """Random keys, all lengths and all bytes among them."""
-    del cases
-    source = random.Random(seed)
-
-    def one() -> bytes:
-        return source.randbytes(source.randrange(65))
-
-    return one
+@pytest.mark.usefixtures("mode")
+def test_crc32_of_random_keys(table: Table, drawn: list[bytes | None]) -> None:
+    keys = pa.array(drawn, pa.binary())
+    texts = pa.array([None if key is None else key.hex() for key in drawn])
+    for some in (keys, texts):
+        check(table(pa.table({"key": some})), some, BY_CRC32, ns=(1, 12, LARGEST))
 
 
-def answers(df: DataFrame, client: str, key_type: str | None = None) -> dict[int, list[int | None]]:
-    """What engine jvm says of the column `key`, by the number of partitions."""
-    columns = [pws.partition_for_key("key", n, client, key_type, engine="jvm").alias(str(n)) for n in NS]
-    return {n: column.to_pylist() for n, column in zip(NS, df.select(*columns).toArrow(), strict=True)}
-
-
-def wanted(keys: pa.Array, client: str, key_type: str | None = None) -> dict[int, list[int | None]]:
-    return {n: pw.partition_for_key(keys, n, client, key_type).to_pylist() for n in NS}
-
-
-@pytest.fixture(params=["true", "false"], ids=["ANSI", "not ANSI"])
-def ansi(request: pytest.FixtureRequest, configured: Configured) -> Iterator[None]:
-    with configured({"spark.sql.ansi.enabled": request.param}):
-        yield
-
-
-@classic
-@pytest.mark.usefixtures("ansi")
-def test_murmur2_of_random_binaries(
-    table: Table, drawn: Callable[[], bytes], cases: Callable[[int], int]
-) -> None:
-    some = [b"", None, b"\xff" * 64, bytes(100_003), *(drawn() for _ in range(cases(USUAL)))]
-    keys = pa.array(some, pa.binary())
-    df = table(pa.table({"key": keys}))
-    hashes = df.select(pws.murmur2("key", engine="jvm")).toArrow()[0]
-    assert hashes.to_pylist() == pw.murmur2(keys).to_pylist()
-    for client in BY_BYTES:
-        assert answers(df, client) == wanted(keys, client), client
-
-
-@classic
-@pytest.mark.usefixtures("ansi")
-def test_murmur2_of_random_texts(table: Table, seed: int, cases: Callable[[int], int]) -> None:
-    source = random.Random(seed)
-    some = ["".join(source.choices("ab9-ß漢🦀", k=source.randrange(30))) for _ in range(cases(USUAL))]
-    keys = pa.array([*some, "", None])
-    df = table(pa.table({"key": keys}))
-    for key_type in (None, "utf8", "java:string"):
-        assert answers(df, "java", key_type) == wanted(keys, "java", key_type)
-
-
-@pytest.mark.usefixtures("ansi")
-def test_crc32_of_random_keys(table: Table, drawn: Callable[[], bytes], cases: Callable[[int], int]) -> None:
-    keys = pa.array([b"", None, *(drawn() for _ in range(cases(USUAL)))], pa.binary())
-    texts = pa.array(
-        [None if key is None else key.as_py().hex() for key in keys if key.is_valid] + [None, ""]
-    )
-    for client in BY_CRC32:
-        assert answers(table(pa.table({"key": keys})), client) == wanted(keys, client), client
-        assert answers(table(pa.table({"key": texts})), client) == wanted(texts, client), client
-
-
-@pytest.mark.usefixtures("ansi")
+@pytest.mark.usefixtures("mode")
 @pytest.mark.parametrize("key_type", WHOLE)
 def test_murmur2_of_random_numbers(
     table: Table, key_type: str, seed: int, cases: Callable[[int], int]
@@ -110,16 +47,20 @@ def test_murmur2_of_random_numbers(
     source, most = random.Random(seed), 2 ** (WHOLE[key_type] - 1)
     some = [0, -1, 1, most - 1, -most, None, *(source.randrange(-most, most) for _ in range(cases(USUAL)))]
     for kind in (pa.int64(), pa.int8()):
-        fits = [
-            each
-            for each in some
-            if each is None or -(2 ** (kind.bit_width - 1)) <= each < 2 ** (kind.bit_width - 1)
-        ]
-        keys = pa.array(fits, kind)
+        half = 2 ** (kind.bit_width - 1)
+        keys = pa.array([each for each in some if each is None or -half <= each < half], kind)
         df = table(pa.table({"key": keys}))
-        hashes = df.select(pws.murmur2("key", key_type, engine="jvm")).toArrow()[0]
-        assert hashes.to_pylist() == pw.murmur2(keys, key_type=key_type).to_pylist()
-        assert answers(df, "librdkafka:murmur2", key_type) == wanted(keys, "librdkafka:murmur2", key_type)
+        hashes = df.select(pws.murmur2("key", key_type, engine="jvm")).collect()
+        assert [row[0] for row in hashes] == pw.murmur2(keys, key_type=key_type).to_pylist()
+        check(df, keys, ["java", "librdkafka:murmur2"], key_type, ns=(12, LARGEST))
+
+
+@pytest.mark.parametrize("key_type", [None, "bytes", "utf8", "java:string"])
+def test_a_column_of_nulls_has_a_type_that_any_rule_takes(spark: SparkSession, key_type: str | None) -> None:
+    df = spark.sql("SELECT NULL AS key")
+    for client in BY_CRC32 if IS_REMOTE else (*BY_CRC32, *BY_BYTES):
+        place = pws.partition_for_key("key", 12, client, key_type, engine="jvm")
+        assert df.select(place).first()[0] == pw.partition_for_key(None, 12, client), client
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -130,7 +71,8 @@ def test_every_other_rule_is_refused_by_name(spark: SparkSession, client: str) -
         known = (key_type in WHOLE and by_bytes) or (
             key_type in {"utf8", "bytes", "java:string"} and (by_bytes or client in BY_CRC32)
         )
-        if known:
+        # The core itself gives this client texts alone.
+        if known or (client == "java:string-hash" and key_type not in {"utf8", "bytes", "java:string"}):
             continue
         with pytest.raises(
             PartwrightError, match=f"no exact expression for client '{client}' with the key type '{key_type}'"
@@ -150,45 +92,10 @@ def test_every_other_rule_is_refused_by_name(spark: SparkSession, client: str) -
 )
 def test_keys_of_another_type_or_size_end_the_job(table: Table, keys: pa.Array, key_type: str) -> None:
     df = table(pa.table({"key": keys}))
-    with pytest.raises(PySparkException, match=r"no key bytes under the key type|does not fit the key type"):
+    with pytest.raises(
+        PySparkException, match=r"no key bytes in engine jvm under the key type|does not fit the key type"
+    ):
         df.select(pws.partition_for_key("key", 12, key_type=key_type, engine="jvm")).collect()
-
-
-@classic
-def test_keys_of_another_type_have_no_bytes(table: Table) -> None:
-    for keys, key_type in ((pa.array(["a"]), "bytes"), (pa.array([b"a"]), "utf8"), (pa.array([1]), None)):
-        df = table(pa.table({"key": keys}))
-        with pytest.raises(
-            PySparkException, match=r"no key bytes under the key type|requires the .BINARY. type"
-        ):
-            df.select(pws.murmur2("key", key_type, engine="jvm")).collect()
-
-
-@classic
-def test_no_python_runs_and_filters_are_pushed_below(spark: SparkSession, tmp_path: Path, plan: Plan) -> None:
-    path = str(tmp_path / "keys")
-    spark.range(1000).select(sf.col("id").cast("string").alias("key"), "id").write.parquet(path)
-    placed = pws.with_partition(spark.read.parquet(path), "key", 12, engine="jvm")
-    said = plan(placed.where("id > 5"))
-    assert "ArrowEval" not in said
-    assert "GreaterThan(id,5)" in said
-    # Whole-stage code is marked with a star.
-    assert "*(1) Project" in said
-    assert "MurmurHash2.hash32" in said
-
-
-@classic
-def test_it_may_stand_where_an_arrow_udf_may_not(spark: SparkSession) -> None:
-    keys = spark.range(1000).select(sf.col("id").cast("string").alias("key"))
-    place = pws.partition_for_key("key", 12, engine="jvm")
-    core = pw.partition_for_key(pa.array([str(at) for at in range(1000)]), 12).to_pylist()
-    counted = keys.agg(sf.max(place), sf.count_distinct(place), sf.count_if(place == 3)).first()
-    assert counted is not None
-    assert tuple(counted) == (max(core), len(set(core)), core.count(3))
-    partitions = spark.range(12).withColumnRenamed("id", "partition")
-    joined = keys.join(partitions, place == sf.col("partition"))
-    assert joined.count() == 1000
-    assert keys.groupBy(place.alias("p")).count().count() == 12
 
 
 def test_the_setting_of_the_session_is_the_default(
@@ -221,13 +128,97 @@ def test_both_engines_name_their_columns_alike(spark: SparkSession) -> None:
             assert df.select(call("jvm")).columns == df.select(call("arrow")).columns
 
 
-def test_strategies_have_no_such_engine(spark: SparkSession) -> None:
+def test_strategies_have_no_such_engine(spark: SparkSession, configured: Configured) -> None:
+    def placed(engine: str | None) -> DataFrame:
+        return pws.with_partition(
+            spark.range(3), "id", 12, key_type="java:long", strategy="round-robin", engine=engine
+        )
+
     with pytest.raises(PartwrightError, match="engine jvm places by the key alone"):
-        pws.with_partition(spark.range(3), "id", 12, key_type="java:long", strategy="sticky", engine="jvm")
+        placed("jvm")
+    with configured({"spark.partwright.engine": "jvm"}):
+        with pytest.raises(PartwrightError, match="engine jvm places by the key alone"):
+            placed(None)
+        assert placed("arrow").columns == ["id", "partition"]
 
 
-@pytest.mark.skipif(not IS_REMOTE, reason="a classic session has this expression")
-def test_connect_has_no_murmur2_of_bytes(spark: SparkSession) -> None:
+@pytest.mark.parametrize("engine", ["rust", "JVM", "", 7, ["jvm"], b"jvm"])
+def test_an_engine_that_does_not_exist(spark: SparkSession, engine: Any) -> None:
+    df = spark.range(3).withColumn("ts", sf.lit(1))
+    calls = (
+        lambda: pws.partition_for_key("id", 12, engine=engine),
+        lambda: pws.murmur2("id", engine=engine),
+        lambda: pws.with_partition(df, "id", 12, key_type="java:long", engine=engine),
+        lambda: df.transform(pws.kafka_layout("id", 12, key_type="java:long", engine=engine)),
+        lambda: pws.copartition(df, df, "id", 12, key_type="java:long", engine=engine),
+        lambda: pws.register(spark, engine=engine),
+    )
+    for call in calls:
+        with pytest.raises(PartwrightError, match=r"there is no engine .* there are arrow and jvm"):
+            call()
+
+
+def test_n_and_names_are_looked_at_first(spark: SparkSession) -> None:
     del spark
-    with pytest.raises(PartwrightError, match="no murmur2 of texts and binaries in Spark Connect"):
-        pws.partition_for_key("key", 12, engine="jvm")
+    for arguments, sentence in (
+        ({"n": 0}, "must be from 1 to 2147483647, not 0"),
+        ({"n": 2**31}, "must be from 1 to 2147483647"),
+        ({"client": "jav"}, "did you mean java"),
+        ({"key_type": "java:lnog"}, "there is no key type"),
+        ({"col": 7}, "not 7"),
+    ):
+        with pytest.raises(PartwrightError, match=sentence):
+            pws.partition_for_key(**{"col": "key", "n": 12, "engine": "jvm", **arguments})
+
+
+def test_a_proof_that_fails_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    del spark
+    monkeypatch.setattr(proof, "_PROVEN", set())
+    monkeypatch.setattr(proof.zlib, "crc32", len)
+    with pytest.raises(
+        PartwrightError, match=r"not exact in this session, for its crc32 of b'a' is 3904355907, not 1"
+    ):
+        pws.partition_for_key("key", 12, "librdkafka", engine="jvm")
+
+
+def test_another_thread_has_the_same_engine(spark: SparkSession, configured: Configured) -> None:
+    """A thread has no active session of its own."""
+    with configured({"spark.partwright.engine": "jvm"}), ThreadPoolExecutor(1) as pool:
+        found = pool.submit(
+            lambda: pws.engine_of(spark.range(3).select(pws.murmur2("id", "java:long")))
+        ).result()
+    assert found == {"jvm"}
+
+
+def test_connect_has_no_murmur2_of_bytes(spark: SparkSession) -> None:
+    if IS_REMOTE:
+        for call in (
+            lambda: pws.partition_for_key("key", 12, engine="jvm"),
+            lambda: pws.murmur2("key", engine="jvm"),
+        ):
+            with pytest.raises(PartwrightError, match="no murmur2 of strings and binaries in Spark Connect"):
+                call()
+        with pytest.raises(PartwrightError, match="no SQL functions in Spark Connect"):
+            pws.register(spark, engine="jvm")
+    else:
+        assert spark.range(1).select(pws.murmur2(sf.lit("foobar"), engine="jvm")).collect() == [(-790332482,)]
+
+
+def test_engine_of_looks_at_all_columns(spark: SparkSession) -> None:
+    keys = spark.range(3).select("id", sf.col("id").cast("string").alias("key"))
+    wide = keys.select("*", *(sf.lit(at).alias(f"c{at}") for at in range(60)))
+    assert pws.engine_of(wide) == set()
+    for client, key, key_type in (
+        ("librdkafka", "key", None),
+        ("java", "id", "java:long"),
+        ("java", "id", "java:int"),
+    ):
+        by_jvm = pws.with_partition(wide, key, 12, client, key_type, engine="jvm")
+        assert pws.engine_of(by_jvm) == {"jvm"}
+    by_arrow = pws.with_partition(wide, "key", 12, engine="arrow")
+    assert pws.engine_of(by_arrow) == {"arrow"}
+    assert pws.engine_of(wide.select(pws.encode("key"))) == {"arrow"}
+    in_turns = pws.with_partition(keys, "id", 12, key_type="java:long", strategy="round-robin")
+    assert pws.engine_of(in_turns) == {"arrow"}
+    assert pws.engine_of(by_arrow.join(by_jvm.select("id", "partition"), "id")) == {"arrow", "jvm"}
+    assert spark.conf.get("spark.sql.debug.maxToStringFields") == "25"

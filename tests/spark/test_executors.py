@@ -19,15 +19,24 @@ import pytest
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
+from partwright.spark.requirements import pyspark_version
 from partwright.spark.wheel import misfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+# Seven Java processes, and as many Pythons, start one after the other.
+pytestmark = pytest.mark.timeout(1200)
 SITE = Path(sysconfig.get_path("purelib"))
 VERSION = version("partwright")
 # A cluster's own Java processes answer on the loopback interface alone.
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "127.0.0.1"}
+# Before Spark had Arrow UDFs, columns were pandas UDFs.
+PANDAS = ["pandas", "numpy", "dateutil", "python_dateutil", "pytz", "tzdata", "six"]
+NEEDED = ["pyarrow"] if pyspark_version() >= (4, 1) else ["pyarrow", *PANDAS]
+NO_ARROW = "pyarrow is missing: install pyarrow 18 or later there" + (
+    "; pandas is missing: install pandas there" if "pandas" in NEEDED else ""
+)
 ADVICE = f"install partwright {VERSION} there, or send it with partwright.spark.ship"
 WITHOUT = "the Python of Spark's workers has no"
 ROW = ["executor", "host", "python", "partwright", "pyarrow", "ok", "why", "platform", "lanes"]
@@ -157,8 +166,9 @@ def pythons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = tmp_path_factory.mktemp(name)
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
         site = next(folder.glob("lib/python*/site-packages"))
-        for each in [] if name == "bare" else SITE.glob("pyarrow*"):
-            (site / each.name).symlink_to(each)
+        for each in [] if name == "bare" else NEEDED:
+            for path in SITE.glob(f"{each}*"):
+                (site / path.name).symlink_to(path)
         if name == "old":
             # It imports, and would answer wrongly: what is sent must go before it, also in a worker that has it.
             for module, text in {
@@ -209,7 +219,9 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (address,) = waited(log, r"Starting Spark master at (spark://\S+)", 1)
         for name in ("one", "two"):
             words = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder / name), address)
-            running.enter_context(spark_class(folder / name, f"{deploy}.worker.Worker", *web, *words))
+            running.enter_context(
+                spark_class(folder / f"{name}.log", f"{deploy}.worker.Worker", *web, *words)
+            )
         waited(log, r"Registering (worker)", 2)
         yield address
 
@@ -244,10 +256,7 @@ def test_a_row_for_each_executor_says_what_is_missing(
         assert (row["host"], row["partwright"], row["pyarrow"]) == ("127.0.0.1", None, pa.__version__)
         assert row["python"].endswith(f" {pythons['arrow']}")
         assert row["lanes"] in {1, 8, 16}
-    assert (
-        whys(found["bare"][0])
-        == [f"partwright is missing: {ADVICE}; pyarrow is missing: install pyarrow 18 or later there"] * 2
-    )
+    assert whys(found["bare"][0]) == [f"partwright is missing: {ADVICE}; {NO_ARROW}"] * 2
     assert whys(found["old"][0]) == [f"partwright is 0.0.9 there and {VERSION} on the driver: {ADVICE}"] * 2
 
 
@@ -290,10 +299,7 @@ def test_after_a_second_time_the_doctor_finds_all_well(found: dict[str, Any]) ->
 
 
 def test_pyarrow_is_not_sent(found: dict[str, Any]) -> None:
-    assert found["bare"][2] == (
-        "partwright was sent, but executor 0 on 127.0.0.1 cannot run it: pyarrow is missing: install pyarrow 18 or "
-        "later there"
-    )
+    assert found["bare"][2] == (f"partwright was sent, but executor 0 on 127.0.0.1 cannot run it: {NO_ARROW}")
 
 
 def test_a_stopped_session_and_silent_executors_are_sentences(found: dict[str, Any]) -> None:

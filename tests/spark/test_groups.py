@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ def test_a_group_may_be_bytes(table: Table) -> None:
 def test_python_is_asked_once(table: Table, plan: Callable[[DataFrame], str]) -> None:
     members = table(pa.table({"group": ["g"], "member": ["c"], "topics": [["t"]]}))
     found = pws.assign(members, {"t": 3}, order_by="member").where("partition > 0")
-    assert plan(found).count("ArrowEvalPython") == 1
+    assert len(re.findall("ArrowEvalPython|MapInArrow", plan(found))) == 1
     assert found.count() == 2
     assert pws.assign(members.limit(0), {"t": 3}, order_by="member").count() == 0
 

@@ -65,8 +65,10 @@ def test_a_filter_on_another_column_stays_above_it(orders: DataFrame, plan: Plan
 
 
 def test_only_the_key_goes_to_python(orders: DataFrame, plan: Plan) -> None:
+    # A pandas UDF has its bytes, next to a constant for its type.
+    key = r"(user#\d+|0, cast\(user#\d+ as binary\))"
     assert re.search(
-        r"ArrowEvalPython \[partition_for_key\(user#\d+\)", plan(pws.with_partition(orders, "user"))
+        rf"ArrowEvalPython \[partition_for_key\({key}\)", plan(pws.with_partition(orders, "user"))
     )
 
 

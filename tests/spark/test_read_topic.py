@@ -68,17 +68,11 @@ def read(spark: SparkSession, broker: EmbeddedKafka) -> Callable[..., DataFrame]
 
 def as_consumed(broker: EmbeddedKafka, topic: str, bounds: Bounds) -> list[tuple[Any, ...]]:
     """What librdkafka reads of it."""
-    rows = [
-        tuple(row.values())
-        for chunk in TopicRecords(broker.bootstrap_servers, topic, bounds=bounds).batches()
-        for row in zip_columns(chunk)
-    ]
-    return sorted(rows)
-
-
-def zip_columns(chunk: Any) -> list[dict[str, Any]]:
-    columns = (chunk.partitions, chunk.offsets, chunk.keys, chunk.timestamps)
-    return [dict(enumerate(row)) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
+    found: list[tuple[Any, ...]] = []
+    for chunk in TopicRecords(broker.bootstrap_servers, topic, bounds=bounds).batches():
+        columns = (chunk.partitions, chunk.offsets, chunk.keys, chunk.timestamps)
+        found.extend(zip(*(column.to_pylist() for column in columns), strict=True))
+    return sorted(found)
 
 
 def as_read(df: DataFrame) -> list[tuple[Any, ...]]:

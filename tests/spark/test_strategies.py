@@ -29,7 +29,7 @@ def records(spark: SparkSession) -> DataFrame:
     return spark.range(0, TASKS * ROWS, 1, TASKS).select(
         number.alias("no"),
         sf.when(number % 3 == 0, sf.concat(sf.lit("k"), number)).alias("key"),
-        sf.when(number % 50 != 0, sf.repeat(sf.lit("x"), (number % 150).cast("int"))).alias("value"),
+        sf.when(number % 50 != 0, sf.expr("repeat('x', CAST(id % 150 AS int))")).alias("value"),
     )
 
 

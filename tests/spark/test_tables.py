@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
@@ -104,7 +105,8 @@ def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSes
         ("day", "date"),
         ("list", "array<bigint>"),
         ("money", "decimal(5,2)"),
-        ("span", "interval"),
+        # PySpark 3.5 itself knows no such type.
+        *([("span", "interval")] if pyspark.__version__ >= "4" else []),
     ):
         with pytest.raises(pw.KeyTypeError, match="has no key bytes") as refused:
             pws.with_partition(df, key)

@@ -5,7 +5,8 @@
     spark = pws.session()
     flights = pws.with_partition(flights, key="tailnum", n=12)
 
-Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, and need no pandas.
+Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, on PySpark 3.5 and later;
+from 4.1 on they need no pandas.
 """
 
 from partwright.spark.requirements import require_pyspark
@@ -17,6 +18,7 @@ from partwright.kafka.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
 from partwright.spark.doctor import doctor
+from partwright.spark.engines import engine_of
 from partwright.spark.errors import first_sentence
 from partwright.spark.groups import assign
 from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
@@ -43,6 +45,7 @@ __all__ = [
     "copartition",
     "doctor",
     "encode",
+    "engine_of",
     "fingerprint",
     "first_sentence",
     "kafka_layout",

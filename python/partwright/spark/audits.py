@@ -21,6 +21,7 @@ from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
 from partwright.spark.columns import partition_for_key
 from partwright.spark.door import to_arrow
+from partwright.spark.engines import ARROW
 from partwright.spark.sums import kept, observed, order_of, records, refused, summed_again, sums
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def resize(
     """
     plan = Resize(from_, to, client, key_type)
     rows = records(df, key, partition, offset=offset, size=size, key_type=key_type)
-    before, after = (partition_for_key("key", n, client) for n in (plan.from_, plan.to))
+    before, after = (partition_for_key("key", n, client, engine=ARROW) for n in (plan.from_, plan.to))
     placed = sums(rows).withColumns({"before": before, "after": after})
     with refused(), kept(placed) as by_pair:
         at = "before" if partition is None else "partition"
@@ -196,7 +197,7 @@ def check(
         place = sf.when(inside, at)
         # Where the client determines none, none is right too.
         right = sf.coalesce((inside & (is_open | (at == expected))) | (is_open & at.isNull()), sf.lit(False))
-    placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client))
+    placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client, engine=ARROW))
     placed = placed.withColumns({"place": place.cast("long"), "right": right})
     with refused(), kept(placed) as by_pair:
         seen = observed(_by(by_pair, "place", is_summed=partition is None))
@@ -306,7 +307,7 @@ def _side(
                 "say how many partitions there are, with n, or where the records are, with partition"
             )
         client = client or "java"
-        place = sf.coalesce(partition_for_key("key", count, client), sf.lit(ANYWHERE))
+        place = sf.coalesce(partition_for_key("key", count, client, engine=ARROW), sf.lit(ANYWHERE))
         by_pair = by_pair.withColumn("partition", place.cast("long"))
     elif client is not None:
         raise PartwrightError(

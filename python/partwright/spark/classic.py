@@ -31,8 +31,8 @@ from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
 from partwright.signals import Ended, handled
-from partwright.spark.spark_home import check_spark_home, installed_spark
 from partwright.spark.requirements import pyspark_version
+from partwright.spark.spark_home import check_spark_home, installed_spark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,8 +1,9 @@
-"""Partitions, hashes and key bytes as Spark columns: a UDF over Arrow arrays each, in classic Spark and Spark Connect.
+"""Partitions, hashes and key bytes as Spark columns, in classic Spark and Spark Connect.
 
-That is engine `arrow`, through `door.py`; the expressions of engine `jvm` are in `jvm.py`. With `arrow`, only the key's
-column crosses to Python, in batches of `spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the
-package `partwright`: a UDF that is sent to them names its functions.
+Each is a UDF over Arrow arrays (engine `arrow`, through `door.py`), or an expression of Spark's own (engine `jvm`, in
+`jvm.py`). With `arrow`, only the key's column crosses to Python, in batches of
+`spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the package `partwright`: a UDF that is sent to
+them names its functions.
 
 The UDFs are marked as nondeterministic, though they are not: Spark copies a deterministic UDF into each
 filter and join on its column and runs it once for every copy.  Marked, it runs once a row.  What that costs
@@ -66,13 +67,12 @@ def partition_for_key(
         >>> flights.select(partition_for_key("tailnum", 12))
         DataFrame[partition_for_key(tailnum): int]
     """
-    hashing.partition_for_key(None, n, client, key_type)
-    count = index(n)
+    placed = hashing.placer(n, client, key_type)
     if chosen(engine) == JVM:
-        return _named("partition_for_key", jvm.partition_of(as_column(col), count, client, key_type), col)
+        return _named("partition_for_key", jvm.partition_of(as_column(col), index(n), client, key_type), col)
 
     def place(keys: pa.Array) -> pa.Array:
-        return hashing.partition_for_key(keys, count, client, key_type)
+        return placed(keys)
 
     return _once("partition_for_key", place, IntegerType(), col)
 
@@ -138,10 +138,14 @@ def as_column(col: str | Column, name: str = "col") -> Column:
         name: How the error's sentence calls it.
 
     Raises:
-        PartwrightError: Neither a name nor a Column.
+        PartwrightError: Neither a name nor a Column; no session is active.
     """
     if isinstance(col, str):
-        return column_named(col)
+        try:
+            return column_named(col)
+        except AssertionError:
+            # Classic PySpark's own, without a word.
+            raise PartwrightError("no Spark session is active: start one before you name a column") from None
     if door.is_column(col):
         return col
     raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")

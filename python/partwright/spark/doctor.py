@@ -79,7 +79,8 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
         +--------+----+----+
         <BLANKLINE>
     """
-    return spark.createDataFrame(examined(spark, timeout), _SCHEMA)
+    rows = examined(spark, timeout)
+    return spark.createDataFrame(rows, _SCHEMA)
 
 
 def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[Row]:
@@ -142,7 +143,5 @@ def _troubles(found: Json) -> Iterator[str]:
         at_least = f" {_PYARROW} or later" if name == "pyarrow" else ""
         if there is None:
             yield f"{name} is missing: install {name}{at_least} there"
-        elif there.startswith("("):
-            yield f"{name} does not load {there}: install it there again"
         elif name == "pyarrow" and int(there.split(".")[0]) < _PYARROW:
             yield f"pyarrow {there} is too old: install pyarrow{at_least} there"

@@ -133,10 +133,14 @@ def _mapped(
             columns = taken.popleft().columns[:width]
             columns = [array if place in replaced else each for place, each in enumerate(columns)]
             columns = columns if replaced else [*columns, array]
-            # Spark takes them by their places, and names may stand twice.
             yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
 
-    return given.mapInArrow(sent(mapped), schema)
+    return _by_place(given).mapInArrow(sent(mapped), schema)
+
+
+def _by_place(df: DataFrame) -> DataFrame:
+    """A table whose columns are called by their places: `mapInArrow` takes them by name, which may stand twice."""
+    return df.toDF(*map(str, range(len(df.columns))))
 
 
 def to_arrow(df: DataFrame) -> pa.Table:
@@ -150,9 +154,10 @@ def to_arrow(df: DataFrame) -> pa.Table:
         for batch in batches:
             yield pa.RecordBatch.from_arrays([pa.array([_written(batch)], pa.binary())], ["batch"])
 
-    rows = df.mapInArrow(sent(as_bytes), "batch binary").collect()
-    parts = [pa.ipc.open_stream(row[0]).read_all() for row in rows]
-    return pa.concat_tables(parts) if parts else to_arrow_schema(df.schema).empty_table()
+    rows = _by_place(df).mapInArrow(sent(as_bytes), "batch binary").collect()
+    if not rows:
+        return to_arrow_schema(df.schema).empty_table()
+    return pa.concat_tables(pa.ipc.open_stream(row[0]).read_all() for row in rows).rename_columns(df.columns)
 
 
 def _written(batch: pa.RecordBatch) -> bytes:

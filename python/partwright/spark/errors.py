@@ -7,8 +7,18 @@ import re
 __all__ = ["first_sentence", "worker_trouble"]
 
 # A worker's error comes through Java as text alone, without its attributes: the last line of a Python traceback,
-# whatever Spark's classic and Connect clients put around it.
-_OURS = re.compile(r"^\s*(?:\S*PythonException: )?partwright\.errors\.\w+: (.+)$", re.MULTILINE)
+# whatever Spark's classic and Connect clients put around it. An expression's error comes as `raise_error` words it.
+_OURS = re.compile(
+    r"^\s*(?:\S*PythonException: |.*RuntimeException: |.*\[USER_RAISED_EXCEPTION\] )?partwright\.errors\.\w+: "
+    r"(.+?)(?: SQLSTATE: \w+)?$",
+    re.MULTILINE,
+)
+# StaticInvoke names the class that the driver found. An executor that lacks it says so as it compiles generated code,
+# or as it interprets the expression.
+_ABSENT_CLASS = re.compile(
+    r"(?:ClassNotFoundException: |NoClassDefFoundError: |Unknown variable or type \")"
+    r"([\w./]+[./](?:MurmurHash2|utils[./]Utils))\b"
+)
 _WITHOUT = "the Python of Spark's workers has no"
 # What Spark and Python say of a worker that cannot run what is sent to it, and what to do about it.
 _TROUBLES = (
@@ -26,7 +36,7 @@ _TROUBLES = (
     ),
     (
         re.compile(
-            r"(?i)\b(pyarrow|pandas) >= ([\d.]+) must be installed; however, your version is ([\d.]+)"
+            r"(?i)\b(pyarrow|pandas) >= ([\d.]+) must be installed; however, your version is ([\d.]*\d)"
         ),
         "the Python of Spark's workers has {0} {2}: install {1} or later there",
     ),
@@ -46,7 +56,7 @@ _TROUBLES = (
 
 
 def first_sentence(error: BaseException) -> str | None:
-    r"""The sentence that partwright raised in a Spark worker, or that says why the worker cannot run partwright.
+    r"""The sentence that partwright raised in a Spark worker or in engine `jvm`, or why an executor cannot run it.
 
     A row that it names is a row of one Arrow batch, not of the table.
 
@@ -72,4 +82,10 @@ def worker_trouble(text: str) -> str | None:
     for pattern, sentence in _TROUBLES:
         if found := pattern.search(text):
             return sentence.format(*found.groups())
+    if found := _ABSENT_CLASS.search(text):
+        name = found[1].replace("/", ".")
+        return (
+            f"an executor's class path has no {name} as the driver's has: give both the same jars, or leave engine out "
+            "for arrow"
+        )
     return None

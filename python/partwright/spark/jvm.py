@@ -1,8 +1,8 @@
 """Partitions as expressions that stay in Spark's Java processes: no Python worker runs, and executors need no wheel.
 
 Spark SQL has functions of its own for CRC-32 and for arithmetic. They serve clients that hash by CRC-32, and whole
-numbers under murmur2, in Spark Connect as well. For the bytes of texts and binaries a classic session calls a murmur2
-that is on Spark's class path already: that of commons-codec, or Kafka's own where Spark's Kafka connector brought it.
+numbers under murmur2, in Spark Connect as well. For the bytes of strings and binaries a classic session calls a
+murmur2 that is on Spark's class path already. Each kind proves itself before its first use in a session.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from pyspark.sql import functions as sf
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark.engines import active_session
+from partwright.spark.engines import MARK, active_session
+from partwright.spark.proof import WHOLE, prove
 from partwright.spark.requirements import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import Column
+    from pyspark.sql import Column, SparkSession
 
 __all__ = ["murmur2_of", "partition_of"]
 
@@ -28,16 +29,15 @@ __all__ = ["murmur2_of", "partition_of"]
 _SEED, _FACTOR = 0x9747B28C, 0x5BD1E995
 _WORD, _POSITIVE, _SIGN = 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000
 _BITS = 32
-# How many bytes a whole number's key has, by its key type.
-_WHOLE = {"java:short": 2, "java:int": 4, "java:long": 8}
-_NUMBERS = ("tinyint", "smallint", "int", "bigint")
-# Spark's types that have key bytes of their own, by the key type.
-_OF_BYTES = {
-    None: ("string", "binary"),
-    "utf8": ("string",),
-    "java:string": ("string",),
-    "bytes": ("binary",),
+# Spark's types that have key bytes, by the key type. Any takes NULL, whose type is void.
+_TEXTS = ("string", "char", "varchar", "void")
+_BYTES = {
+    None: ("binary", *_TEXTS),
+    "utf8": _TEXTS,
+    "java:string": _TEXTS,
+    "bytes": ("binary", "void"),
 }
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "void")
 
 
 def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Column:
@@ -56,13 +56,15 @@ def partition_of(key: Column, n: int, client: str, key_type: str | None) -> Colu
         PartwrightError: There is no exact expression for this client and key type, or none in this session.
     """
     rule = next(row for row in _core.clients() if row["client"] == client)
-    has_bytes = key_type in _WHOLE or key_type in _OF_BYTES
-    if has_bytes and rule["hash"] == "murmur2" and rule["sign"] == "(hash & 0x7fffffff) % n":
-        placed = murmur2_of(key, key_type).bitwiseAND(sf.lit(_POSITIVE)) % sf.lit(n)
-    elif rule["hash"] == "crc32" and rule["sign"] == "hash % n, unsigned" and key_type in _OF_BYTES:
-        placed = _checked(key, _OF_BYTES[key_type], key_type, sf.crc32(key)) % sf.lit(n)
+    is_crc32 = (rule["hash"], rule["sign"]) == ("crc32", "hash % n, unsigned") and key_type in _BYTES
+    is_murmur2 = (rule["hash"], rule["sign"]) == ("murmur2", "(hash & 0x7fffffff) % n")
+    if is_crc32:
+        hashed = _crc32(key, key_type)
+    elif is_murmur2 and (key_type in WHOLE or key_type in _BYTES):
+        hashed = murmur2_of(key, key_type).bitwiseAND(sf.lit(_POSITIVE))
     else:
         raise _refused(f"client {client!r} with the key type {key_type!r}")
+    placed = hashed % sf.lit(n)
     if rule["empty_key"] != "hashed":
         placed = sf.when(sf.octet_length(key) > 0, placed)
     if rule["null_key"] == "hashed":
@@ -76,27 +78,47 @@ def murmur2_of(key: Column, key_type: str | None) -> Column:
     Raises:
         PartwrightError: There is no exact expression for this key type, or none in this session.
     """
-    if key_type in _WHOLE:
+    if key_type in WHOLE:
+        spark = _session("murmur2 of whole numbers")
+        prove(spark, key_type, lambda golden: _of_number(golden, key_type))
         return _checked(key, _NUMBERS, key_type, _of_number(key, key_type))
-    if key_type in _OF_BYTES:
-        return _checked(key, _OF_BYTES[key_type], key_type, _of_bytes(key))
+    if key_type in _BYTES:
+        return _checked(key, _BYTES[key_type], key_type, _of_bytes(key))
     raise _refused(f"the key type {key_type!r}")
+
+
+def _session(what: str) -> SparkSession:
+    spark = active_session()
+    if spark is None:
+        raise PartwrightError(
+            f"engine jvm tries its {what} in a session before it is used, and no Spark session is active: start one, "
+            "or leave engine out for arrow"
+        )
+    return spark
 
 
 def _refused(what: str) -> PartwrightError:
     return PartwrightError(
-        f"engine jvm has no exact expression for {what}: it has murmur2 of texts, binaries and whole numbers and crc32 "
-        "of texts and binaries; leave engine out for arrow, which has every rule"
+        f"engine jvm has no exact expression for {what}: it has murmur2 of strings, binaries and whole numbers, and "
+        "crc32 of strings and binaries; leave engine out for arrow, which has every rule"
     )
 
 
 def _checked(key: Column, types: Sequence[str], key_type: str | None, found: Column) -> Column:
     """What was found, if the keys are of one of these types: Spark knows it as it plans, and fails as a job begins."""
-    under = (
-        f", which has no key bytes under the key type {key_type}" if key_type else ", which has no key bytes"
+    # A collation or a length may stand behind the type's name.
+    kind = sf.substring_index(sf.substring_index(sf.typeof(key), " ", 1), "(", 1)
+    under = f"{MARK} under the key type {key_type}" if key_type else f"{MARK} without a key type"
+    sentence = sf.concat(
+        sf.lit("partwright.errors.KeyTypeError: the key column is "), sf.typeof(key), sf.lit(under)
     )
-    sentence = sf.concat(sf.lit("the key column is "), sf.typeof(key), sf.lit(f"{under} in engine jvm"))
-    return sf.when(sf.typeof(key).isin(*types), found).otherwise(sf.raise_error(sentence))
+    return sf.when(kind.isin(*types), found).otherwise(sf.raise_error(sentence))
+
+
+def _crc32(key: Column, key_type: str | None) -> Column:
+    """The CRC-32 of strings and binaries, a bigint from 0 to 2^32-1."""
+    prove(_session("crc32"), "crc32", sf.crc32)
+    return _checked(key, _BYTES[key_type], key_type, sf.crc32(key))
 
 
 def _of_number(key: Column, key_type: str) -> Column:
@@ -104,7 +126,7 @@ def _of_number(key: Column, key_type: str) -> Column:
 
     A word is below 2^32 and the factor below 2^31, so that no product leaves a bigint: ANSI mode changes nothing.
     """
-    size = _WHOLE[key_type]
+    size = WHOLE[key_type]
     number = key.cast("bigint")
     found: Column = sf.lit(_SEED ^ size)
     if size % 4:
@@ -117,11 +139,17 @@ def _of_number(key: Column, key_type: str) -> Column:
     found = _times(found.bitwiseXOR(sf.shiftright(found, 13)))
     found = found.bitwiseXOR(sf.shiftright(found, 15))
     # What is above the largest int is negative.
-    signed = found.bitwiseXOR(sf.lit(_SIGN)) - sf.lit(_SIGN)
+    signed = (found.bitwiseXOR(sf.lit(_SIGN)) - sf.lit(_SIGN)).cast("int")
+    if key_type == "java:long":
+        return signed
     most = 2 ** (8 * size - 1) - 1
-    sentence = sf.concat(number.cast("string"), sf.lit(f" does not fit the key type {key_type}"))
+    sentence = sf.concat(
+        sf.lit("partwright.errors.PartwrightError: "),
+        number.cast("string"),
+        sf.lit(f" does not fit the key type {key_type}"),
+    )
     fits = number.isNull() | number.between(sf.lit(-most - 1), sf.lit(most))
-    return sf.when(fits, signed.cast("int")).otherwise(sf.raise_error(sentence))
+    return sf.when(fits, signed).otherwise(sf.raise_error(sentence))
 
 
 def _byte(number: Column, shift: int) -> Column:
@@ -139,14 +167,12 @@ def _times(word: Column) -> Column:
 
 
 def _of_bytes(key: Column) -> Column:
-    """The hash of texts and binaries, by a call of a static method (Catalyst's `StaticInvoke`)."""
-    spark = None if is_remote() else active_session()
-    if spark is None:
-        where = "in Spark Connect" if is_remote() else "without an active session"
+    """The hash of strings and binaries, by a call of a static method (Catalyst's `StaticInvoke`)."""
+    if is_remote():
         raise PartwrightError(
-            f"engine jvm has no murmur2 of texts and binaries {where}, for it calls a method of Spark's Java process: "
-            "leave engine out for arrow"
+            "engine jvm has no murmur2 of strings and binaries in Spark Connect, for it calls a method of Spark's Java "
+            "process: leave engine out for arrow"
         )
     from partwright.spark.catalyst import murmur2_called  # noqa: PLC0415 - pyspark-client has no py4j
 
-    return murmur2_called(spark, key)
+    return murmur2_called(_session("murmur2 of strings and binaries"), key)

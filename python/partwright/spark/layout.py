@@ -125,6 +125,7 @@ def copartition(
     *,
     client: str = "java",
     key_type: str | None = None,
+    engine: str | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Both tables with their column `partition`, partition i of both in task i.
 
@@ -143,6 +144,7 @@ def copartition(
         n: How many partitions, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
         `a` and `b`, each with the columns `LAYOUT_COLUMNS` more and in `n` tasks.
@@ -164,7 +166,7 @@ def copartition(
             f"{kind_b.simpleString()} in the second"
         )
     tasks = index(n)
-    placed_a, placed_b = (with_partition(df, key, tasks, client, key_type) for df in (a, b))
+    placed_a, placed_b = (with_partition(df, key, tasks, client, key_type, engine=engine) for df in (a, b))
     if not _BY_ID:
         _check_joins_keep_the_layout(a)
     return _by_partition(placed_a, tasks), _by_partition(placed_b, tasks)

@@ -2,8 +2,8 @@
 
 Spark turns each batch into pandas' Series first: numbers with nulls become floats, in which a bigint beyond 2^53 is
 another one and a null is a NaN. So a column's values are sent as bytes, numbers as their text, next to the name of
-their type, and become Arrow's again here. What SQL calls gets its arguments as they are, and refuses what is not
-certain.
+their type, and become Arrow's again here; of a float's NaNs the text knows one, Java's. What SQL calls gets its
+arguments as they are, and refuses what is not certain.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols
         given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
         return _series(function(*given))
 
+    # A plan calls it by its name.
+    called.__name__ = name
     udf = _pandas_udf(sent(called), returns).asNondeterministic()
     return cast("Column", udf(*(part for col in cols for part in _sent(col))))
 

@@ -11,6 +11,7 @@ from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
+from partwright.spark.engines import refuse_stopped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -44,8 +45,9 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
         name: How the error's sentence calls it, such as `key`.
 
     Raises:
-        PartwrightError: There is no column of this name.
+        PartwrightError: There is no column of this name; the session was stopped.
     """
+    refuse_stopped(df.sparkSession)
     if isinstance(col, str) and _is_plain(col) and not _has_column(df, col):
         raise PartwrightError(_absent(col, df, name))
     try:

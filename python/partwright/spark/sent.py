@@ -90,11 +90,15 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
             import partwright
         except ModuleNotFoundError:
             return None, None
-        try:
-            found = metadata.version(partwright.__name__)
-        except metadata.PackageNotFoundError:
-            # A copy of the package's folder alone.
-            found = ""
+        known = vars(partwright)
+        # Half a millisecond to find out, for each task of a worker that lives on.
+        if "_version_here" not in known:
+            try:
+                known["_version_here"] = metadata.version("partwright")
+            except metadata.PackageNotFoundError:
+                # A copy of the package's folder alone.
+                known["_version_here"] = ""
+        found: str = known["_version_here"]
         try:
             from partwright import _core  # noqa: F401
         except ImportError as error:

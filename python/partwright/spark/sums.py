@@ -27,6 +27,7 @@ from partwright.audit.key_sums import EARLIEST, Level, Observed, scale_of
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column, encode, murmur2
 from partwright.spark.door import to_arrow
+from partwright.spark.engines import ARROW
 from partwright.spark.errors import first_sentence
 from partwright.spark.schema import check_key, type_of
 
@@ -208,7 +209,7 @@ def _levels(keyed: DataFrame) -> list[Level]:
 
 def _level() -> Column:
     """How often the hashes that are kept may be halved until the key's own is not among them."""
-    unsigned = murmur2("key").cast("long") + sf.lit(1 << 31)
+    unsigned = murmur2("key", engine=ARROW).cast("long") + sf.lit(1 << 31)
     return sf.lit(32) - sf.length(sf.bin(unsigned))
 
 

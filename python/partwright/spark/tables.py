@@ -9,7 +9,7 @@ from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.producer.producer import Producer
 from partwright.spark.columns import partition_for_key
-from partwright.spark.engines import JVM
+from partwright.spark.engines import JVM, chosen
 from partwright.spark.schema import check_key
 from partwright.spark.strategies import by_strategy, the_topic
 
@@ -78,9 +78,9 @@ def with_partition(
     Raises:
         KeyTypeError: The key's type has no key bytes under this key type.
         PartwrightError: There is no such column, or one called `partition` already; `n` out of range; an
-            unknown client, key type or strategy; for strategies, a stream, rows that were shuffled and have no
-            `order_by`, and sizes that are missing. As Spark's `PythonException`, when a job runs: rows that are
-            equal in `order_by`.
+            unknown client, key type, strategy or engine; a rule that engine `jvm` has no expression for; for
+            strategies, a stream, rows that were shuffled and have no `order_by`, and sizes that are missing. As
+            Spark's `PythonException`, when a job runs: rows that are equal in `order_by`.
 
     Examples:
         >>> with_partition(flights, key="tailnum", n=12)
@@ -90,10 +90,11 @@ def with_partition(
     if partition != PARTITION:
         check_absent(df, PARTITION)
     check_key(df, key, key_type)
+    engine = chosen(engine, df.sparkSession)
     if strategy not in {None, "key"} or partition is not None:
         if engine == JVM:
             raise PartwrightError(
-                "engine jvm places by the key alone: leave out engine, or strategy and partition",
+                "engine jvm places by the key alone: say engine='arrow' for a strategy or a column of partitions",
                 value=strategy,
             )
         topic = the_topic(cluster, index(n), strategy)

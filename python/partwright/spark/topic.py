@@ -21,10 +21,10 @@ from partwright.kafka.point_reads import assign_json
 from partwright.kafka.topics import check_topic_name
 from partwright.keys.hashing import encode, partition_for_key
 from partwright.spark.connector import no_connector, spark_options
-from partwright.spark.requirements import is_remote
+from partwright.spark.executors import is_classic
 
 if TYPE_CHECKING:
-    from typing import Any, SupportsIndex
+    from typing import SupportsIndex
 
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
@@ -104,7 +104,7 @@ def read_topic(
         >>> one.select("partition").distinct().collect()  # doctest: +SKIP
         [Row(partition=8)]
     """
-    _refuse_stopped(spark)
+    is_classic(spark)
     check_topic_name(topic)
     given = {"client": client, "key_type": key_type, "n": n}
     alone = next((name for name, value in given.items() if value is not None), None)
@@ -124,12 +124,6 @@ def read_topic(
     placed = _partitions_of(topic, keys, numbers, client or "java", key_type)
     table = _load(spark, config, topic, {each: windows[each] for each in placed}, headers=headers)
     return table.where(_is_one_of(keys, key_type))
-
-
-def _refuse_stopped(spark: SparkSession) -> None:
-    session: Any = spark
-    if session.is_stopped if is_remote() else session.sparkContext._jsc is None:  # noqa: SLF001 - nothing public says it
-        raise PartwrightError("this Spark session was stopped: make a new one")
 
 
 def _load(

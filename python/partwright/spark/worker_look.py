@@ -24,23 +24,21 @@ def looking(keys: Sequence[bytes], names: Sequence[str], folder: str) -> Callabl
     find, texts, lanes = finder(), [key.hex() for key in keys], _lanes()
 
     def look(row: int) -> str:
+        import contextlib
         import json
         import os
         import platform
         import socket
         import sys
+        from importlib import metadata
 
         from pyspark import TaskContext
 
         del row
-        packages = {}
+        packages: dict[str, str | None] = dict.fromkeys(names)
         for name in names:
-            try:
-                packages[name] = __import__(name).__version__
-            except ModuleNotFoundError:
-                packages[name] = None
-            except ImportError as error:
-                packages[name] = f"({error})"
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                packages[name] = metadata.version(name)
         version, broken = find(folder)
         hashes = None
         if version is not None and broken is None and packages.get("pyarrow"):
