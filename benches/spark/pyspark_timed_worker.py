@@ -11,20 +11,16 @@ import itertools
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
+import pyarrow as pa
 from pyspark import worker
 
-from partwright import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pyarrow as pa
+from partwright.keys import hashing
 
 __all__ = ["main"]
 
-_Placer = _core.Placer
+_place = hashing.partition_for_key
 _NOTHING = {"rows": 0, "call_rows": 0, "call_s": 0.0}
 _NOTHING |= {"kernel_rows": 0, "kernel_s": 0.0, "kernel_more_s": 0.0}
 _spent = dict(_NOTHING)
@@ -32,39 +28,31 @@ _spent = dict(_NOTHING)
 _turns = itertools.cycle((True, False))
 
 
-class _Timed:
-    """What a UDF that is sent to this worker calls."""
-
-    _place: Callable[[pa.Array], Any]
-
-    def __new__(cls, *settings: Any) -> Self:
-        made = super().__new__(cls)
-        made._place = _Placer(*settings).place
-        return made
-
-    def place(self, keys: pa.Array) -> Any:
-        _spent["rows"] += len(keys)
-        return _a_call(self._place, keys) if next(_turns) else _the_kernel(self._place, keys)
+def _timed(keys: Any, *rest: Any) -> Any:
+    if not isinstance(keys, pa.Array):
+        return _place(keys, *rest)
+    _spent["rows"] += len(keys)
+    return _a_call(keys, *rest) if next(_turns) else _the_kernel(keys, *rest)
 
 
-def _a_call(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
+def _a_call(keys: pa.Array, *rest: Any) -> Any:
     """As it comes: most of what it runs is in no cache any more."""
     began = time.perf_counter()
-    placed = place(keys)
+    placed = _place(keys, *rest)
     _spent["call_s"] += time.perf_counter() - began
     _spent["call_rows"] += len(keys)
     return placed
 
 
-def _the_kernel(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
+def _the_kernel(keys: pa.Array, *rest: Any) -> Any:
     """A call less the way in and out, which calls on one row before and after it have made and measured."""
     one = keys.slice(0, 1)
     first = time.perf_counter()
-    place(one)
+    _place(one, *rest)
     began = time.perf_counter()
-    placed = place(keys)
+    placed = _place(keys, *rest)
     ended = time.perf_counter()
-    place(one)
+    _place(one, *rest)
     last = time.perf_counter()
     _spent["kernel_s"] += (ended - began) - (last - ended)
     _spent["kernel_more_s"] += (began - first) + (last - ended)
@@ -90,4 +78,4 @@ def main(infile: BinaryIO, outfile: BinaryIO) -> None:
                 times.write(json.dumps(about) + "\n")
 
 
-_core.Placer = _Timed  # type: ignore[misc, assignment]
+hashing.partition_for_key = _timed  # type: ignore[assignment]

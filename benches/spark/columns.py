@@ -1,0 +1,127 @@
+"""What a column of partitions costs in Spark: ours, beside the other ways to the same column and beside none.
+
+`python benches/spark/columns.py [--rows N] [--repeats N] [--json FILE]`: from a cached table of 12-byte keys,
+the key and one computed column go to Spark's no-op sink, each way once a round, in another order each round.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import lab
+import pandas as pd
+import pyarrow as pa
+from confluent_kafka import murmur2 as confluent_partition
+from pyspark.sql import functions as sf
+from pyspark.sql.types import IntegerType
+
+import partwright.spark as pws
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to a column beside the key."""
+
+    name: str
+    title: str
+    column: Column | None
+    """None where only the key is read."""
+    is_exact: bool = True
+    """Whether it gives partitions, to be checked."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and write the runs for compare.py."""
+    options = lab.parser(
+        __doc__, "spark.json", rows=(lab.ROWS, "keys in the table"), repeats=(9, "rounds")
+    ).parse_args(arguments)
+    spark = lab.start(options.json.with_suffix(".log"))
+    try:
+        about = lab.settings(spark)
+        print("\n".join(f"{name}: {value}" for name, value in about.items()))
+        ways = _ways(spark)
+        with tempfile.TemporaryDirectory() as folder:
+            file = lab.write_keys(Path(folder), options.rows)
+            table = lab.cached(spark.read.parquet(str(file)).repartition(lab.TABLE_PARTITIONS))
+        for way in ways:
+            if way.is_exact:
+                lab.compare(table.withColumn("found", way.column), way.title)
+        seconds = lab.rounds({way.name: lambda way=way: _run(table, way) for way in ways}, options.repeats)
+    finally:
+        spark.stop()
+    report = {
+        "settings": about,
+        "rows": options.rows,
+        "runs": [{"name": way.name, "title": way.title, "seconds": seconds[way.name]} for way in ways],
+    }
+    lab.write(report, options.json)
+    lab.print_rounds(options.rows, {way.name: way.title for way in ways}, seconds)
+    return 0
+
+
+def _run(table: DataFrame, way: Way) -> None:
+    lab.drop(table.select("key") if way.column is None else table.select("key", way.column))
+
+
+def _ways(spark: SparkSession) -> list[Way]:
+    """Everything that is measured."""
+    n, partition = lab.N, confluent_partition
+    # As many as a worker gets at once.
+    ready = pa.array(range(int(spark.conf.get(lab.BATCH))), pa.int32())
+
+    def floor(keys: pa.Array) -> pa.Array:
+        return ready[: len(keys)]
+
+    def arrow_loop(keys: pa.Array) -> pa.Array:
+        return pa.array([partition(key, n) for key in keys.to_pylist()], pa.int32())
+
+    def pandas_loop(keys: pd.Series) -> pd.Series:
+        return pd.Series([partition(key, n) for key in keys], dtype="int32")
+
+    def one(key: bytes) -> int:
+        return partition(key, n)
+
+    integer = IntegerType()
+    return [
+        Way("ours", "partwright.spark.partition_for_key", pws.partition_for_key("key", n)),
+        # The same code: what these two differ by is noise.
+        Way("ours_again", "the same once more", pws.partition_for_key("key", n)),
+        Way("none", "nothing computed", None, is_exact=False),
+        Way(
+            "floor",
+            "arrow_udf that returns a ready array",
+            sf.arrow_udf(floor, integer)("key"),
+            is_exact=False,
+        ),
+        Way("java", "Java UDF over kafka-clients", lab.java_udf("key")),
+        Way(
+            "static",
+            "kafka-clients, called in Spark's generated code",
+            lab.static_call(spark, lab.PARTITIONER, "partitionForKey", sf.col("key"), sf.lit(n)),
+        ),
+        Way("arrow_loop", "arrow_udf over confluent-kafka", sf.arrow_udf(arrow_loop, integer)("key")),
+        Way("pandas_loop", "pandas_udf over confluent-kafka", sf.pandas_udf(pandas_loop, integer)("key")),
+        Way(
+            "udf_arrow",
+            "Python udf over confluent-kafka, by Arrow",
+            sf.udf(one, integer, useArrow=True)("key"),
+        ),
+        Way(
+            "udf_pickle",
+            "Python udf over confluent-kafka, pickled",
+            sf.udf(one, integer, useArrow=False)("key"),
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
