@@ -19,6 +19,7 @@ import partwright as pw
 from partwright.audit.resize import Resize
 from partwright.errors import BrokerError
 from partwright.kafka import records, topics
+from partwright.kafka.bounds import Bounds
 from partwright.kafka.records import TopicRecords
 
 if TYPE_CHECKING:
@@ -159,6 +160,17 @@ def test_marks_of_transactions_hold_nothing_up(broker: EmbeddedKafka, end: str) 
     assert sum(topics.end_offsets(broker.bootstrap_servers, topic).values()) == 36
     answer = found(broker, topic)
     assert (answer["rows"], answer["misplaced"]) == (30, 0)
+    # Where there is nothing but marks, they are passed before the broker counts as silent, however long it may be asked
+    # to wait for news.
+    marks = TopicRecords(
+        broker.bootstrap_servers,
+        topic,
+        bounds=Bounds(last=1),
+        stall=5,
+        kafka_config={"fetch.max.wait.ms": 60_000},
+    )
+    assert list(marks.batches()) == []
+    assert (marks.told()["passed"], marks.records) == (2, 0)
 
 
 def test_a_transaction_that_is_open_holds_nothing_up(broker: EmbeddedKafka) -> None:

@@ -42,8 +42,9 @@ _POLL_S = 0.2
 # How many records are taken at once. More are slower, as they fall out of the processor's cache before they are
 # columns, and of large ones so many have to fit into memory.
 _FEWEST, _POLLED, _POLLED_BYTES = 10, 1000, 16 << 20
-# The broker may keep a question for so long, where there is nothing new: it must be less than what counts as silence.
-_LONGEST_WAIT_MS = 5000
+# The broker keeps a question so long where there is nothing new, and longer only for those who wait for news: that a
+# partition ends behind a transaction's mark is told after it. It must be less than what counts as silence.
+_LONGEST_WAIT_MS = 500
 
 # librdkafka's codes, and Kafka's.
 _END_OF_PARTITION, _OUT_OF_RANGE = -191, {-140, 1}
