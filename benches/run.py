@@ -146,7 +146,7 @@ def _programs(part: str) -> list[list[str]]:
             ]
         ],
         "memory": [[*python, "benches/python/memory.py"]],
-        "spark": [[*python, "benches/spark/columns.py"], [*python, "benches/spark/in_the_worker.py"]],
+        "spark": [[*python, "benches/spark/engines.py"], [*python, "benches/spark/in_the_worker.py"]],
         "assignors": [
             [*python, "benches/python/assignors.py"],
             [*python, "benches/python/assignor_curve.py"],

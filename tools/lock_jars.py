@@ -32,22 +32,33 @@ class JarSet:
     transitive: bool
 
 
+def _connector(scala: str, connector: str, tokens: str, clients: str, pool: str) -> JarSet:
+    return JarSet(
+        f"The Kafka connector of Spark {connector} for Scala {scala}. These four are enough: what else they need is "
+        "among Spark's own jars.",
+        (
+            f"org.apache.spark:spark-sql-kafka-0-10_{scala}:{connector}",
+            f"org.apache.spark:spark-token-provider-kafka-0-10_{scala}:{tokens}",
+            f"org.apache.kafka:kafka-clients:{clients}",
+            f"org.apache.commons:commons-pool2:{pool}",
+        ),
+        transitive=False,
+    )
+
+
 SETS = {
     "broker": JarSet(
         "The embedded Kafka. Without slf4j-simple it writes no log; its version must fit slf4j-api's.",
         ("org.apache.kafka:kafka_2.13:4.3.1", "org.slf4j:slf4j-simple:1.7.36"),
         transitive=True,
     ),
-    "connector": JarSet(
-        "Spark's Kafka connector. These four are enough: what else they need is among Spark's own jars.",
-        (
-            "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
-            "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
-            "org.apache.kafka:kafka-clients:3.9.2",
-            "org.apache.commons:commons-pool2:2.13.1",
-        ),
-        transitive=False,
-    ),
+    # The newest of each on Maven Central; kafka-clients and commons-pool2 are those that the connector's POM names.
+    # python/partwright/kafka/connectors.py says which Spark takes which.
+    "connector-3.5.7_2.12": _connector("2.12", "3.5.7", "3.5.7", "3.4.1", "2.11.1"),
+    "connector-3.5.9_2.13": _connector("2.13", "3.5.9", "3.5.4", "3.4.1", "2.11.1"),
+    "connector-4.0.4_2.13": _connector("2.13", "4.0.4", "4.0.0", "3.9.1", "2.12.0"),
+    "connector-4.1.3_2.13": _connector("2.13", "4.1.3", "4.1.1", "3.9.1", "2.12.1"),
+    "connector-4.2.0_2.13": _connector("2.13", "4.2.0", "4.2.0", "3.9.2", "2.13.1"),
 }
 
 HEADER = """\
@@ -119,7 +130,9 @@ def _coordinates(file: Path) -> str:
 
 def _entry(name: str, coordinates: str, content: bytes) -> str:
     digest = hashlib.sha256(content).hexdigest()
-    return f'\n[[{name}]]\ncoordinates = "{coordinates}"\nsha256 = "{digest}"\nsize = {len(content)}\n'
+    # TOML has a name with dots in quotes.
+    section = f'"{name}"' if "." in name else name
+    return f'\n[[{section}]]\ncoordinates = "{coordinates}"\nsha256 = "{digest}"\nsize = {len(content)}\n'
 
 
 if __name__ == "__main__":

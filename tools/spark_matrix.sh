@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Runs the Spark tests and a small main job on other PySparks: spark_matrix.sh [--wheel FILE] [VERSION ...]
+# Runs the Spark tests and a small main job on other PySparks: spark_matrix.sh [--list] [--wheel FILE] [VERSION ...]
 # Each version has its own .venv-spark-VERSION: the wheel that was built, and the locked packages but for PySpark.
+# python/partwright/kafka/connectors.py has the table of the Kafka connectors that they take.
 set -euo pipefail
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # What a shell may carry over from other work must not decide what is tested here, as in the Makefile.
 unset VIRTUAL_ENV CONDA_PREFIX PYTHONPATH PYTHONHOME SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE
 unset PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON PYSPARK_SUBMIT_ARGS
+
+# The newest patch release of each minor version on PyPI; the oldest one first.
+VERSIONS=(3.5.9 4.0.5 4.1.4 4.2.1 4.3.0)
 
 refuse() {
     printf 'spark_matrix.sh: %s\n' "$1" >&2
@@ -16,13 +20,23 @@ uv() {
     .venv/bin/python -m uv --quiet "$@"
 }
 
+# The packages with which an old PySpark works: as_old_as VERSION.
+as_old_as() {
+    case $1 in
+        # It takes numpy 1 alone, which pyarrow 26 no longer does, and distutils, which Python 3.12 has no more.
+        3.5.*) sed -e '/^numpy==/d' -e 's/^pyarrow==.*/pyarrow<26/' &&
+            echo 'setuptools ; python_version >= "3.12"' ;;
+        *) cat ;;
+    esac
+}
+
 # Makes an environment with one version of PySpark; quick where it is there already: environment VERSION FOLDER.
 environment() {
     local requirements="$2/requirements.txt"
     [ -x "$2/bin/python" ] || uv venv --python .venv/bin/python "$2"
     # py4j goes with PySpark, which wants exactly one version of it.
     uv export --locked --all-extras --group dev --no-hashes --no-emit-project --no-header --no-annotate |
-        sed -e "s/^pyspark==.*/pyspark[connect]==$1/" -e '/^py4j==/d' >"$requirements"
+        sed -e "s/^pyspark==.*/pyspark[connect]==$1/" -e '/^py4j==/d' | as_old_as "$1" >"$requirements"
     uv pip install --python "$2/bin/python" --requirements "$requirements"
     uv pip install --python "$2/bin/python" --no-deps --reinstall "$wheel"
 }
@@ -37,6 +51,10 @@ sys.exit(not (proof["equal"] > 0 and proof["different"] == proof["lost"] == 0))
 '
 }
 
+if [ "${1:-}" = --list ]; then
+    echo "${VERSIONS[@]}"
+    exit
+fi
 wheel=
 if [ "${1:-}" = --wheel ]; then
     wheel=${2:-}
@@ -45,7 +63,7 @@ else
     for wheel in target/wheels/*.whl; do :; done
 fi
 [ -f "$wheel" ] || refuse "there is no wheel ${wheel:-}: run \`make spark-matrix\`, which builds it."
-[ $# -gt 0 ] || set -- 4.1.4 4.3.0
+[ $# -gt 0 ] || set -- "${VERSIONS[@]}"
 
 for version in "$@"; do
     folder=.venv-spark-$version
@@ -53,6 +71,11 @@ for version in "$@"; do
     environment "$version" "$folder"
     "$folder/bin/python" -c "import pyspark, sys; sys.exit(pyspark.__version__ != '$version')" ||
         refuse "$folder has another PySpark than $version: remove that folder."
+    "$folder/bin/python" -c '
+from partwright.kafka.connectors import connector_set
+from partwright.spark.spark_home import installed_spark
+print("Kafka connector:", connector_set(installed_spark()))
+'
     # Of the tests one of so many as PARTWRIGHT_ONE_OF says, those that PARTWRIGHT_SEED draws; all by default.
     # What docstrings show is what the locked PySpark prints.
     "$folder/bin/python" -m pytest -p no:cacheprovider --numprocesses 2 --dist loadfile --no-loadscope-reorder \

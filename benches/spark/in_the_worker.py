@@ -1,8 +1,8 @@
 """How much of a Python worker's time is ours: measured inside of the worker, by task.
 
-`python benches/spark/in_the_worker.py [--rows N] [--repeats N] [--json FILE]`: our column over the cached keys of
-columns.py. The workers are PySpark's own, with the clocks of pyspark_timed_worker.py. The call is the whole of
-`partwright.partition_for_key` on a batch, as it comes: the way into the kernel, the kernel, and the way back. The
+`python benches/spark/in_the_worker.py [--rows N] [--repeats N] [--json FILE]`: our column over 5,000,000
+cached keys. The workers are PySpark's own, with the clocks of pyspark_timed_worker.py. The call is the whole of
+what `hashing.placer` gives, on a batch, as it comes: the way into the kernel, the kernel, and the way back. The
 kernel is what such a call takes less one on a single row, where one on a single row has just gone before.
 """
 

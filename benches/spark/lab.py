@@ -20,12 +20,14 @@ import pyarrow.parquet as pq
 import pyspark
 from confluent_kafka import murmur2 as confluent_partition
 from pyspark.sql import functions as sf
-from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.types import IntegerType
 
 import partwright.spark as pws
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command
+from partwright.spark.engines.static_invoke import called
+from partwright.spark.spark_home import installed_spark
 
 BENCHES = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCHES), str(BENCHES / "python")]
@@ -104,24 +106,7 @@ def java_udf(key: str | Column) -> Column:
 
 def static_call(spark: SparkSession, java_class: str, method: str, *columns: Column) -> Column:
     """A static Java method that gives an int, called in the code that Spark generates; it has no public door."""
-    jvm: Any = spark._jvm  # noqa: SLF001
-    catalyst = jvm.org.apache.spark.sql.catalyst.expressions.objects
-    utils = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
-    # The session's own, which has the jars.
-    loader = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
-    arguments = jvm.PythonUtils.toSeq([utils.expression(each._jc) for each in columns])  # noqa: SLF001
-    call = catalyst.StaticInvoke(
-        jvm.java.lang.Class.forName(java_class, True, loader),
-        getattr(getattr(jvm.org.apache.spark.sql.types, "IntegerType$"), "MODULE$"),
-        method,
-        arguments,
-        jvm.PythonUtils.toSeq([]),
-        True,  # null where an argument is
-        True,
-        True,
-        getattr(getattr(jvm.scala, "None$"), "MODULE$"),
-    )
-    return ClassicColumn(utils.column(call))
+    return called(spark, java_class, method, columns)
 
 
 def compare(table: DataFrame, title: str) -> None:
@@ -161,7 +146,9 @@ def print_rounds(rows: int, titles: Mapping[str, str], seconds: Mapping[str, lis
 
 
 def _clients() -> Path:
-    return next(file for file in jars("connector") if file.name.startswith(f"{KAFKA_CLIENTS}-"))
+    return next(
+        file for file in jars(connector_set(installed_spark())) if file.name.startswith(f"{KAFKA_CLIENTS}-")
+    )
 
 
 def _udf() -> Path:

@@ -1,8 +1,8 @@
 """What limits an Arrow UDF in Spark: our column under one other setting, source or shape each, in the same rounds.
 
-`python benches/spark/limits.py [--rows N] [--repeats N] [--visits N] [--json FILE]`: the first line is columns.py's own
-case; each other line differs from it by what it says. Settings that a session takes only at its start are measured in
-sessions of their own, in turn, each divided by the same case in its own plain session's turn.
+`python benches/spark/limits.py [--rows N] [--repeats N] [--visits N] [--json FILE]`: the first line is our column
+of cached keys; each other line differs from it by what it says. Settings that a session takes only at its start are
+measured in sessions of their own, in turn, each divided by the same case in its own plain session's turn.
 """
 
 from __future__ import annotations

@@ -11,16 +11,20 @@ import itertools
 import json
 import os
 import time
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
-import pyarrow as pa
 from pyspark import worker
 
-from partwright.keys import hashing
+from partwright import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
 
 __all__ = ["main"]
 
-_place = hashing.partition_for_key
+_Placer = _core.Placer
 _NOTHING = {"rows": 0, "call_rows": 0, "call_s": 0.0}
 _NOTHING |= {"kernel_rows": 0, "kernel_s": 0.0, "kernel_more_s": 0.0}
 _spent = dict(_NOTHING)
@@ -28,31 +32,39 @@ _spent = dict(_NOTHING)
 _turns = itertools.cycle((True, False))
 
 
-def _timed(keys: Any, *rest: Any) -> Any:
-    if not isinstance(keys, pa.Array):
-        return _place(keys, *rest)
-    _spent["rows"] += len(keys)
-    return _a_call(keys, *rest) if next(_turns) else _the_kernel(keys, *rest)
+class _Timed:
+    """What a UDF that is sent to this worker calls."""
+
+    _place: Callable[[pa.Array], Any]
+
+    def __new__(cls, *settings: Any) -> Self:
+        made = super().__new__(cls)
+        made._place = _Placer(*settings).place
+        return made
+
+    def place(self, keys: pa.Array) -> Any:
+        _spent["rows"] += len(keys)
+        return _a_call(self._place, keys) if next(_turns) else _the_kernel(self._place, keys)
 
 
-def _a_call(keys: pa.Array, *rest: Any) -> Any:
+def _a_call(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
     """As it comes: most of what it runs is in no cache any more."""
     began = time.perf_counter()
-    placed = _place(keys, *rest)
+    placed = place(keys)
     _spent["call_s"] += time.perf_counter() - began
     _spent["call_rows"] += len(keys)
     return placed
 
 
-def _the_kernel(keys: pa.Array, *rest: Any) -> Any:
+def _the_kernel(place: Callable[[pa.Array], Any], keys: pa.Array) -> Any:
     """A call less the way in and out, which calls on one row before and after it have made and measured."""
     one = keys.slice(0, 1)
     first = time.perf_counter()
-    _place(one, *rest)
+    place(one)
     began = time.perf_counter()
-    placed = _place(keys, *rest)
+    placed = place(keys)
     ended = time.perf_counter()
-    _place(one, *rest)
+    place(one)
     last = time.perf_counter()
     _spent["kernel_s"] += (ended - began) - (last - ended)
     _spent["kernel_more_s"] += (began - first) + (last - ended)
@@ -78,4 +90,4 @@ def main(infile: BinaryIO, outfile: BinaryIO) -> None:
                 times.write(json.dumps(about) + "\n")
 
 
-hashing.partition_for_key = _timed  # type: ignore[assignment]
+_core.Placer = _Timed  # type: ignore[misc, assignment]

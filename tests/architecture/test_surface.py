@@ -52,7 +52,7 @@ def module_functions() -> dict[str, Any]:
 
 def test_the_stub_and_the_extension_module_name_the_same_functions() -> None:
     assert {"murmur2", "partition_for_key", "encode"} <= set(stub_functions())
-    assert stub_classes() == {"Batching", "ClassicGroup", "ConsumerGroup", "Producer", "Timeline"}
+    assert stub_classes() == {"Batching", "ClassicGroup", "ConsumerGroup", "Placer", "Producer", "Timeline"}
     assert {*stub_functions(), *stub_classes()} == set(module_functions()) == set(_core.__all__)
     (named,) = [
         ast.literal_eval(node.value)

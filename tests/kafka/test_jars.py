@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from partwright.kafka import jars as module
+from partwright.kafka.connectors import CONNECTORS, SparkBuild, connector_set
 from partwright.kafka.jars import Jar, JarError, JarSet, jars, locked
 
 if TYPE_CHECKING:
@@ -86,29 +87,57 @@ def left_over(tmp_path: Path) -> set[str]:
     return {str(file.relative_to(folder)) for file in folder.rglob("*.*") if file.is_file()} - {".fetching"}
 
 
+@pytest.mark.parametrize(
+    ("spark", "scala", "clients", "connector"),
+    [
+        ("3.5.0", "2.12", "3.4.1", "3.5.7"),
+        ("3.5.9", "2.12", "3.4.1", "3.5.7"),
+        ("3.5.9", "2.13", "3.4.1", "3.5.9"),
+        ("4.0.5", "2.13", "3.9.1", "4.0.4"),
+        ("4.1.4", "2.13", "3.9.1", "4.1.3"),
+        ("4.2.0", "2.13", "3.9.2", "4.2.0"),
+        ("4.3.0", "2.13", "3.9.2", "4.2.0"),
+        ("4.3.1-SNAPSHOT", "2.13", "3.9.2", "4.2.0"),
+    ],
+)
+def test_a_spark_has_the_connector_of_its_version(
+    spark: str, scala: str, clients: str, connector: str
+) -> None:
+    found = locked(connector_set(SparkBuild(spark, scala)))
+    assert len(found.jars) == 4
+    assert found.version("kafka-clients") == clients
+    assert found.version(f"spark-sql-kafka-0-10_{scala}") == connector
+    assert found.version(f"spark-token-provider-kafka-0-10_{scala}")[:3] == connector[:3]
+    assert found.version("commons-pool2")
+
+
+@pytest.mark.parametrize(("spark", "scala"), [("3.4.4", "2.12"), ("4.0.5", "2.12"), ("4.4.0", "2.13")])
+def test_a_spark_without_a_connector_is_refused(spark: str, scala: str) -> None:
+    with pytest.raises(JarError) as refusal:
+        connector_set(SparkBuild(spark, scala))
+    assert str(refusal.value) == (
+        f"there is no Kafka connector here for Spark {spark} (Scala {scala}), only for Spark 3.5 (Scala 2.12), 3.5 "
+        "(Scala 2.13), 4.0 (Scala 2.13), 4.1 (Scala 2.13), 4.2 (Scala 2.13), 4.3 (Scala 2.13): leave out kafka and "
+        "name the connector in spark.jars.packages"
+    )
+
+
 def test_the_lock_names_the_sets_exactly() -> None:
-    connector = [jar.coordinates for jar in locked("connector").jars]
-    assert connector == [
-        "org.apache.commons:commons-pool2:2.13.1",
-        "org.apache.kafka:kafka-clients:3.9.2",
-        "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
-        "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
-    ]
     broker = locked("broker")
     assert len(broker.jars) == 46
     assert broker.version("kafka_2.13") == "4.3.1"
     assert broker.version("slf4j-simple") == broker.version("slf4j-api")
-    assert all(len(jar.sha256) == 64 and jar.size > 0 for jar in broker.jars)
-
-
-def test_an_unknown_set_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(JarError, match=r"'spark' is no set of jars: say one of broker, connector"):
+    names = {"broker", *CONNECTORS.values()}
+    for name in names:
+        assert all(len(jar.sha256) == 64 and jar.size > 0 for jar in locked(name).jars)
+    with pytest.raises(JarError) as refusal:
         locked("spark")
+    assert str(refusal.value) == f"'spark' is no set of jars: say one of {', '.join(sorted(names))}"
 
 
 def test_another_repository_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARTWRIGHT_MAVEN_REPOSITORY", "http://127.0.0.1:1/mirror")
-    assert locked("connector").repository == "http://127.0.0.1:1/mirror/"
+    assert locked("connector-4.2.0_2.13").repository == "http://127.0.0.1:1/mirror/"
 
 
 @pytest.mark.parametrize("address", ["/srv/maven", "ftp://127.0.0.1/", "maven"])

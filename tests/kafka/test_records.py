@@ -18,7 +18,7 @@ from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 import partwright as pw
 from partwright.audit.resize import Resize
 from partwright.errors import BrokerError
-from partwright.kafka import records, topics
+from partwright.kafka import extent, records, topics
 from partwright.kafka.bounds import Bounds
 from partwright.kafka.records import TopicRecords
 
@@ -239,12 +239,12 @@ def reading_up_to(
     monkeypatch: pytest.MonkeyPatch, ends: dict[int, int], broker: EmbeddedKafka, topic: str
 ) -> TopicRecords:
     """A reading that takes the topic to end elsewhere."""
-    asked = records.offsets_of
+    asked = topics.offsets_of
 
     def told(admin: Any, topic: str, partitions: Any, spec: str | int, **more: bool) -> dict[int, int]:
         return ends if spec == "latest" else asked(admin, topic, partitions, spec, **more)
 
-    monkeypatch.setattr(records, "offsets_of", told)
+    monkeypatch.setattr(extent, "offsets_of", told)
     return TopicRecords(broker.bootstrap_servers, topic, stall=1)
 
 

@@ -27,6 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
         # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
         item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
+        # PySpark 3.5 imports distutils, of which Python 3.11 warns.
+        item.add_marker(pytest.mark.filterwarnings("ignore:.*distutils:DeprecationWarning"))
 
 
 class Silent:

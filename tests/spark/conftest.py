@@ -20,6 +20,13 @@ HERE = Path(__file__).parent
 # What is said where PySpark is absent needs none itself.
 WITHOUT_SPARK = HERE / "test_requirements.py"
 
+# How a layout may be made: by salts in every PySpark, by id where there is `repartitionById`.
+WAYS = ["by salts"]
+if find_spec("pyspark"):
+    from pyspark.sql import DataFrame as _DataFrame
+
+    WAYS += ["by id"] * hasattr(_DataFrame, "repartitionById")
+
 # Without the extra `spark` there is nothing else to test here.
 collect_ignore = [] if find_spec("pyspark") else [*({*HERE.glob("test_*.py")} - {WITHOUT_SPARK})]
 
@@ -31,11 +38,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
             # PySpark 4.1 leaves the sockets of its collected results to the garbage collector.
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"))
+            # PySpark 3.5 imports distutils, of which Python 3.11 warns.
+            item.add_marker(pytest.mark.filterwarnings("ignore:.*distutils:DeprecationWarning"))
 
 
 @pytest.fixture
 def table(spark: SparkSession) -> Callable[[pa.Table], DataFrame]:
-    return spark.createDataFrame
+    import pyspark
+
+    def made(rows: pa.Table) -> DataFrame:
+        if int(pyspark.__version__[0]) >= 4:
+            return spark.createDataFrame(rows)
+        # PySpark 3.5 takes no Arrow table.
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return spark.createDataFrame(
+            [tuple(row.values()) for row in rows.to_pylist()], from_arrow_schema(rows.schema)
+        )
+
+    return made
 
 
 @pytest.fixture
@@ -67,3 +88,18 @@ def plan() -> Callable[[DataFrame], str]:
         return text.getvalue()
 
     return explained
+
+
+@pytest.fixture(params=WAYS)
+def layout_columns(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, configured: Callable[..., object]
+) -> Iterator[list[str]]:
+    """The columns that `copartition` adds, each way that this PySpark has: by salts it goes in every version."""
+    from partwright.spark import layout
+
+    if request.param == "by id":
+        yield ["partition"]
+        return
+    monkeypatch.setattr(layout, "_BY_ID", False)
+    with configured({"spark.sql.requireAllClusterKeysForCoPartition": "false"}):
+        yield ["partition", "salt"]

@@ -13,6 +13,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
+from partwright.spark.engines.arrow import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +54,7 @@ def test_every_client_is_there(table: Table) -> None:
     keys = pa.array(["TT0124", None, "", "1468509572224", "漢字"])
     clients = pw.clients()["client"].to_pylist()
     placed = [pws.partition_for_key("key", 50, client).alias(client) for client in clients]
-    rows = table(pa.table({"key": keys})).select(*placed).toArrow()
+    rows = to_arrow(table(pa.table({"key": keys})).select(*placed))
     for client in clients:
         assert rows[client].to_pylist() == pw.partition_for_key(keys, 50, client).to_pylist(), client
 
@@ -69,7 +70,7 @@ def test_each_function_gives_what_it_gives_outside_of_spark(
         pws.encode("key", key_type).alias("bytes"),
     )
     assert dict(rows.dtypes) == {"partition": "int", "murmur2": "int", "bytes": "binary"}
-    given = rows.toArrow().to_pydict()
+    given = to_arrow(rows).to_pydict()
     assert given["partition"] == pw.partition_for_key(keys, 12, key_type=key_type).to_pylist()
     assert given["murmur2"] == pw.murmur2(keys, key_type=key_type).to_pylist()
     assert given["bytes"] == pw.encode(keys, key_type).to_pylist()
@@ -79,7 +80,7 @@ def test_a_hundred_thousand_random_keys(table: Table) -> None:
     keys = [None if RANDOM.random() < 0.1 else random_text(RANDOM.randrange(40)) for _ in range(100_000)]
     df = table(pa.table({"key": keys}))
     for n in (1, 7, 12, 1000, 2**31 - 1):
-        given = df.select(pws.partition_for_key("key", n)).toArrow().column(0).to_pylist()
+        given = to_arrow(df.select(pws.partition_for_key("key", n))).column(0).to_pylist()
         assert given == pw.partition_for_key(keys, n).to_pylist()
 
 
@@ -87,7 +88,7 @@ def test_no_row_and_one_row_and_null_rows_alone(table: Table) -> None:
     for keys in (["TT0124"], pa.nulls(3, pa.string())):
         df = table(pa.table({"key": keys}))
         for rows in (df, df.limit(1), df.where("key = 'nobody'")):
-            given = rows.select("key", pws.partition_for_key("key", 15).alias("partition")).toArrow()
+            given = to_arrow(rows.select("key", pws.partition_for_key("key", 15).alias("partition")))
             assert given["partition"].type == pa.int32()
             assert given["partition"].to_pylist() == pw.partition_for_key(given["key"], 15).to_pylist()
 
@@ -96,16 +97,16 @@ def test_no_row_and_one_row_and_null_rows_alone(table: Table) -> None:
 def test_batches_of_any_size(table: Table, configured: Configured, rows_a_batch: int) -> None:
     keys = [None if row % 11 == 0 else f"key {row}" for row in range(1000)]
     with configured({"spark.sql.execution.arrow.maxRecordsPerBatch": rows_a_batch}):
-        given = table(pa.table({"key": keys})).select(pws.partition_for_key("key", 12)).toArrow()
+        given = to_arrow(table(pa.table({"key": keys})).select(pws.partition_for_key("key", 12)))
     assert given.column(0).to_pylist() == pw.partition_for_key(keys, 12).to_pylist()
 
 
 def test_large_arrow_types(table: Table, configured: Configured) -> None:
     df = table(pa.table({"key": TEXT}))
     with configured({"spark.sql.execution.arrow.useLargeVarTypes": "true"}):
-        given = df.select(
-            pws.partition_for_key("key", 12).alias("partition"), pws.encode("key").alias("key")
-        ).toArrow()
+        given = to_arrow(
+            df.select(pws.partition_for_key("key", 12).alias("partition"), pws.encode("key").alias("key"))
+        )
     assert given["partition"].to_pylist() == pw.partition_for_key(TEXT, 12).to_pylist()
     assert given["key"].to_pylist() == pw.encode(TEXT).to_pylist()
 
@@ -169,7 +170,9 @@ def test_a_worker_s_refusal_is_one_sentence(table: Table) -> None:
 
 def test_a_write_s_refusal_is_one_sentence_too(table: Table) -> None:
     placed = table(pa.table({"key": [1, 2]})).select(pws.partition_for_key("key", 12))
-    with pytest.raises(Exception, match=r"PythonException|PYTHON_EXCEPTION|Python worker") as failed:
+    with pytest.raises(
+        Exception, match=r"PythonException|PYTHON_EXCEPTION|Python worker|PythonRDD"
+    ) as failed:
         placed.write.format("noop").mode("overwrite").save()
     assert pws.first_sentence(failed.value).startswith("int64 has no key bytes of its own")
 

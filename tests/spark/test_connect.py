@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 # What does not look at a classic session's inside.
 SHARED = [
     "test_columns.py",
+    "test_engine_arrow.py",
     "test_tables.py",
     "test_layout.py",
     "test_plans.py",
@@ -27,11 +28,12 @@ SHARED = [
     "test_quotas.py",
     "test_groups.py",
     "test_strategies.py",
+    "test_engines.py",
 ]
 
 SERVER = """
 import sys
-from pathlib import Path
+import pyspark
 from partwright import spark as pws
 
 configs = {
@@ -39,6 +41,9 @@ configs = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": 0,
 }
+if pyspark.__version__ < "4":
+    # PySpark 3.5 has no server of its own; this is the newest of 3.5 that was to be had.
+    configs["spark.jars.packages"] = "org.apache.spark:spark-connect_2.12:3.5.1"
 with pws.session(master="local[2]", configs=configs, log_file=sys.argv[1]) as spark:
     service = getattr(spark._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
     print(getattr(service, "MODULE$").localPort(), flush=True)

@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars, jars_folder
+from partwright.spark.spark_home import installed_spark
 
 if TYPE_CHECKING:
     from typing import Any
@@ -34,8 +37,11 @@ def run(
     place.mkdir(exist_ok=True)
     changed = {name: value for name, value in environment.items() if value is not None}
     kept = {name: value for name, value in os.environ.items() if name not in environment}
+    # PySpark 3.5 imports distutils, of which Python 3.11 warns.
+    ignored = ["ignore::ResourceWarning", "ignore:The distutils package is deprecated:DeprecationWarning"]
+    warnings = [word for each in ("error", *ignored) for word in ("-W", each)]
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-W", "ignore::ResourceWarning", "-c", textwrap.dedent(script)],
+        [sys.executable, *warnings, "-c", textwrap.dedent(script)],
         cwd=place,
         env=kept | changed,
         capture_output=True,
@@ -171,6 +177,25 @@ def test_no_command_line_has_a_setting(tmp_path: Path) -> None:
     assert "SECRET" not in (tmp_path / "a folder, with spaces" / "log").read_text()
 
 
+def test_spark_s_own_file_of_settings_is_read(tmp_path: Path) -> None:
+    conf = tmp_path / "conf"
+    conf.mkdir()
+    (conf / "spark-defaults.conf").write_text("spark.theirs   a value\nspark.sql.shuffle.partitions 9\n")
+    done = run(
+        """
+        from partwright import spark as pws
+
+        configs = {"spark.sql.shuffle.partitions": 3}
+        with pws.session(master="local[1]", configs=configs, log_file="log") as spark:
+            print(spark.conf.get("spark.theirs"), spark.conf.get("spark.sql.shuffle.partitions"))
+        """,
+        tmp_path,
+        SPARK_CONF_DIR=str(conf),
+        PYSPARK_SUBMIT_ARGS=None,
+    )
+    assert done.stdout == "a value 3\n"
+
+
 def test_a_session_after_a_killed_java(tmp_path: Path) -> None:
     done = run(
         """
@@ -193,7 +218,7 @@ def test_a_session_after_a_killed_java(tmp_path: Path) -> None:
 
 def test_jars_from_a_folder_with_spaces_are_found(tmp_path: Path) -> None:
     cache = tmp_path / "a cache with spaces"
-    for jar in jars("connector"):
+    for jar in jars(connector_set(installed_spark())):
         copy = cache / "jars" / jar.relative_to(jars_folder())
         copy.parent.mkdir(parents=True)
         shutil.copyfile(jar, copy)
@@ -324,6 +349,9 @@ def test_one_interpreter_has_many_names_but_not_in_another_environment(tmp_path:
     assert not _is_same_python(str(other), sys.executable)
 
 
+@pytest.mark.skipif(
+    not hasattr(sf, "arrow_udf"), reason="PySpark before 4.1 takes Arrow's columns through pandas"
+)
 def test_columns_and_layouts_need_no_pandas(tmp_path: Path) -> None:
     """Neither here nor in the workers, which look for modules in the same places."""
     blocked = tmp_path / "blocked" / "pandas"

@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
+from partwright.spark.engines.arrow import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ def records(spark: SparkSession) -> DataFrame:
     return spark.range(0, TASKS * ROWS, 1, TASKS).select(
         number.alias("no"),
         sf.when(number % 3 == 0, sf.concat(sf.lit("k"), number)).alias("key"),
-        sf.when(number % 50 != 0, sf.repeat(sf.lit("x"), (number % 150).cast("int"))).alias("value"),
+        sf.when(number % 50 != 0, sf.expr("repeat('x', CAST(id % 150 AS int))")).alias("value"),
     )
 
 
@@ -47,7 +48,7 @@ def expected(strategy: str, n: int = 5, **options: Any) -> list[int]:
 def partitions(df: DataFrame, **options: Any) -> list[int]:
     placed = pws.with_partition(df, **{"key": "key", "n": 5, "seed": SEED, "configs": CONFIGS, **options})
     assert placed.columns == [*df.columns, "partition"]
-    rows = placed.select("no", "partition").toArrow().sort_by("no")
+    rows = to_arrow(placed.select("no", "partition")).sort_by("no")
     found: list[int] = rows["partition"].to_pylist()
     return found
 
@@ -182,7 +183,7 @@ def test_rows_may_name_their_partition_and_their_field(records: DataFrame) -> No
     def found(**options: Any) -> list[int | None]:
         placed = pws.with_partition(named, "key", 5, partition="partition", **options)
         assert placed.columns == named.columns
-        return placed.select("no", "partition").toArrow().sort_by("no")["partition"].to_pylist()
+        return to_arrow(placed.select("no", "partition")).sort_by("no")["partition"].to_pylist()
 
     keys = [f"k{place}" if place % 3 == 0 else None for place in range(TASKS * ROWS)]
     keyed = pw.partition_for_key(keys, 5).to_pylist()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 
 import partwright as pw
 from partwright import spark as pws
+from partwright.spark.engines.arrow import to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,13 +34,13 @@ def test_the_column_is_an_int_and_the_last(flights: DataFrame) -> None:
     placed = pws.with_partition(flights, n=15)
     assert placed.columns == ["id", "number", "plane.tail", "partition"]
     assert placed.dtypes[-1] == ("partition", "int")
-    assert placed.toArrow()["partition"].to_pylist() == [10, None, 6, pw.partition_for_key("N14228", 15)]
+    assert to_arrow(placed)["partition"].to_pylist() == [10, None, 6, pw.partition_for_key("N14228", 15)]
 
 
 def test_a_key_is_a_name_or_any_column(flights: DataFrame) -> None:
     expected = pw.partition_for_key(IDS, 12).to_pylist()
     for key in ("id", "ID", "`plane.tail`", sf.col("id"), flights["id"], sf.encode("id", "utf-8")):
-        placed = pws.with_partition(flights, key, 12).toArrow()
+        placed = to_arrow(pws.with_partition(flights, key, 12))
         assert placed["partition"].to_pylist() == expected
 
 
@@ -48,14 +50,14 @@ def test_a_key_may_be_a_field_of_a_struct(flights: DataFrame) -> None:
 
 
 def test_numbers_with_their_key_type(flights: DataFrame) -> None:
-    placed = pws.with_partition(flights, "number", 12, key_type="java:long").toArrow()
+    placed = to_arrow(pws.with_partition(flights, "number", 12, key_type="java:long"))
     expected = pw.partition_for_key([1, 2, 3, None], 12, key_type="java:long")
     assert placed["partition"].to_pylist() == expected.to_pylist()
 
 
 def test_placing_by_key_may_be_named(flights: DataFrame) -> None:
     named = pws.with_partition(flights, "id", 12, "java", None, "key", "id", "id", "id", 7)
-    assert named.toArrow() == pws.with_partition(flights, "id", 12).toArrow()
+    assert to_arrow(named) == to_arrow(pws.with_partition(flights, "id", 12))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,8 @@ def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSes
         ("day", "date"),
         ("list", "array<bigint>"),
         ("money", "decimal(5,2)"),
-        ("span", "interval"),
+        # PySpark 3.5 itself knows no such type.
+        *([("span", "interval")] if pyspark.__version__ >= "4" else []),
     ):
         with pytest.raises(pw.KeyTypeError, match="has no key bytes") as refused:
             pws.with_partition(df, key)

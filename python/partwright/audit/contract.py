@@ -166,7 +166,7 @@ class _Contract:
 
     def check(self, records: object, name: str | None = None) -> Check:
         """Judge records that can be read again, or that nobody else will read."""
-        if hasattr(records, "mapInArrow") and hasattr(records, "toArrow"):
+        if hasattr(records, "mapInArrow"):
             found = self._check_in_spark(records)
         else:
             found = self.nothing_found()

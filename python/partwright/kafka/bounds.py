@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from partwright.audit.columns import milliseconds
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from partwright._check import Json
 
@@ -31,25 +32,37 @@ class Bounds:
     """A part of a topic.
 
     Attributes:
-        since: The first record of each partition is the first of this time or later, in milliseconds since 1970.
-        until: No record behind the first of this time or later is read: those of this time on are left out.
+        since: The first record of each partition is the first of this time or later, in milliseconds since 1970. Or
+            offsets by partition, from which on each is read.
+        until: No record behind the first of this time or later is read: those of this time on are left out. Or offsets
+            by partition, up to which each is read, that one left out.
         last: The newest offsets of each partition alone, so many. Where a topic is compacted or has transactions, these
             are fewer records.
         partitions: These partitions alone; all by default.
+        dashes: Whether the bounds are options of a command, which sentences write as `--since`.
     """
 
-    since: int | None = None
-    until: int | None = None
+    since: int | Mapping[int, int] | None = None
+    until: int | Mapping[int, int] | None = None
     last: int | None = None
     partitions: tuple[range, ...] | None = None
+    dashes: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
         if self.last is not None:
-            whole(self.last, "--last", 1, MOST_LONG)
-        if self.since is not None and self.until is not None and self.since >= self.until:
+            whole(self.last, self._spoken("last"), 1, MOST_LONG)
+        if isinstance(self.since, int) and isinstance(self.until, int) and self.since >= self.until:
             raise PartwrightError(
-                f"--since {self.since} (ms since 1970) is not before --until {self.until}: nothing lies between"
+                f"{self._spoken('since')} {self.since} (ms since 1970) is not before {self._spoken('until')} "
+                f"{self.until}: nothing lies between"
             )
+        if isinstance(self.since, Mapping) and isinstance(self.until, Mapping):
+            for partition in self.since.keys() & self.until.keys():
+                if self.since[partition] > self.until[partition]:
+                    raise PartwrightError(
+                        f"{self._spoken('since')} has the offset {self.since[partition]} of partition {partition}, and "
+                        f"{self._spoken('until')} {self.until[partition]}, which comes before: change one of them"
+                    )
 
     @property
     def is_whole(self) -> bool:
@@ -84,7 +97,8 @@ class Bounds:
         most = max(each[-1] for each in self.partitions)
         if most >= n:
             raise PartwrightError(
-                f"--only-partitions names {most}, and the topic {topic!r} has {n} partition{'' if n == 1 else 's'}: "
+                f"{self._spoken('only_partitions')} names {most}, and the topic {topic!r} has {n} "
+                f"partition{'' if n == 1 else 's'}: "
                 f"name {'0 alone' if n == 1 else f'some of 0 to {n - 1}'}",
                 value=most,
             )
@@ -99,11 +113,17 @@ class Bounds:
             first: The first offset of each partition.
             end: The end of each.
             at_time: The offsets of the first records of a time or later, as the broker tells them; -1 for none.
+
+        Raises:
+            PartwrightError: A partition does not hold an offset of `since` or `until`.
         """
         begins, ends = dict(first), dict(end)
-        for time, bound in ((self.since, begins), (self.until, ends)):
-            if time is not None:
-                told = at_time(time)
+        for name, given, bound in (("since", self.since, begins), ("until", self.until, ends)):
+            if isinstance(given, Mapping):
+                self._refuse_outside(name, given, first, end)
+                bound.update(given)
+            elif given is not None:
+                told = at_time(given)
                 for partition in bound:
                     # The topic may have grown since its end was asked for.
                     at = end[partition] if told[partition] < 0 else told[partition]
@@ -114,6 +134,25 @@ class Bounds:
             partition: (min(max(at, first[partition]), ends[partition]), ends[partition])
             for partition, at in begins.items()
         }
+
+    def _refuse_outside(
+        self, name: str, given: Mapping[int, int], first: Mapping[int, int], end: Mapping[int, int]
+    ) -> None:
+        """Offsets that a partition has no more, or not yet: what was there is lost, or another topic is meant."""
+        for partition, offset in given.items():
+            said = f"{self._spoken(name)} has the offset {offset} of partition {partition}"
+            if partition not in first:
+                raise PartwrightError(
+                    f"{said}, and the topic has partitions 0 to {max(first)}: leave it out", value=partition
+                )
+            if not first[partition] <= offset <= end[partition]:
+                raise PartwrightError(
+                    f"{said}, which holds {first[partition]} to {end[partition]}: name one of these",
+                    value=offset,
+                )
+
+    def _spoken(self, name: str) -> str:
+        return f"--{name.replace('_', '-')}" if self.dashes else name
 
 
 WHOLE = Bounds()
@@ -162,8 +201,12 @@ def note_of_time(text: str, option: str) -> str | None:
     return f"{option} {text.strip()} is in milliseconds: {at}; write a date as 2026-11-24"
 
 
-def read_partitions(text: str) -> tuple[range, ...]:
+def read_partitions(text: str, option: str = "--only-partitions") -> tuple[range, ...]:
     """Partitions, one by one or from one to another.
+
+    Args:
+        text: The partitions.
+        option: Which option they are of, for the error.
 
     Raises:
         PartwrightError: They are not partitions.
@@ -179,8 +222,8 @@ def read_partitions(text: str) -> tuple[range, ...]:
         last = int(match[2] or match[1]) if match else 0
         if not first <= last <= _MOST:
             raise PartwrightError(
-                f"--only-partitions takes partitions such as 0,3-5, not {shown(text)}",
-                field="--only-partitions",
+                f"{option} takes partitions such as 0,3-5, not {shown(text)}",
+                field=option,
                 value=text,
             )
         found.append(range(first, last + 1))

@@ -1,4 +1,4 @@
-"""The jars of Kafka and of Spark's connector: fetched once, checked against the lock, kept in a cache.
+"""The jars of Kafka and of Spark's connectors: fetched once, checked against the lock, kept in a cache.
 
 `PARTWRIGHT_MAVEN_REPOSITORY` names another Maven repository than that of the lock: a mirror's address, or
 a folder as `file:///...`, such as Maven's own local one. `PARTWRIGHT_CACHE` names another folder than the
@@ -100,13 +100,13 @@ def locked(name: str) -> JarSet:
     """What the lock, and the environment, say of one set of jars.
 
     Args:
-        name: `broker` or `connector`.
+        name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
 
     Raises:
         JarError: There is no such set, or `PARTWRIGHT_MAVEN_REPOSITORY` is no address.
 
     Examples:
-        >>> len(locked("connector").jars)
+        >>> len(locked("connector-4.2.0_2.13").jars)
         4
     """
     lock = tomllib.loads(
@@ -135,7 +135,7 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
     processes may ask at once: one of them fetches, the others wait for it.
 
     Args:
-        set_name: `broker` or `connector`.
+        set_name: `broker`, or the name that `partwright.kafka.connectors.connector_set` gives.
         progress: Called from several threads, one at a time, with the bytes fetched and the bytes to fetch.
             By default a bar is drawn on stderr where that is a terminal.
 
@@ -146,7 +146,7 @@ def jars(set_name: str, progress: Callable[[int, int], None] | None = None) -> l
         JarError: A jar cannot be fetched, is not the one that was locked, or the cache cannot be written.
 
     Examples:
-        >>> [file.name for file in jars("connector")][0]  # doctest: +SKIP
+        >>> [file.name for file in jars("connector-4.2.0_2.13")][0]  # doctest: +SKIP
         'commons-pool2-2.13.1.jar'
     """
     wanted, folder = locked(set_name), jars_folder()

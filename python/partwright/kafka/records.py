@@ -21,7 +21,8 @@ from partwright.kafka.client import (
     refused_settings,
 )
 from partwright.kafka.connection.given import configured
-from partwright.kafka.topics import check_topic_name, described, existing, offsets_of
+from partwright.kafka.extent import extent
+from partwright.kafka.topics import check_topic_name, described, offsets_of
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
@@ -140,25 +141,17 @@ class TopicRecords:
         self._topic = topic
         self._stall = stall
         self._sizes = sizes
-        with admin_client(self._config, TIMEOUT_S) as admin:
-            found = existing(admin, topic, "READ")
-            self._id = str(found.topic_id)
-            self.partitions = len(found.partitions)
-            every = range(self.partitions)
-            first = offsets_of(admin, topic, every, "earliest")
-            # Of transactions that are open still, such a reader is not told anything.
-            committed = self._config.reading().get("isolation.level") == "read_committed"
-            end = offsets_of(admin, topic, every, "latest", committed=committed)
-            chosen = bounds.chosen(topic, self.partitions)
-            windows = bounds.windows(first, end, lambda at: offsets_of(admin, topic, every, at))
+        found = extent(self._config, topic, bounds)
+        self._id = found.topic_id
+        self.partitions = len(found.end)
         self.bounds = bounds
-        self.among = len(chosen)
-        self.of = sum(end[partition] - first[partition] for partition in every)
-        self._whole_end = sum(end.values())
+        self.among = len(found.windows)
+        self.of = sum(found.end.values()) - sum(found.first.values())
+        self._whole_end = sum(found.end.values())
         self.records = self.tombstones = self.deleted = 0
         self.came: int | None = None
-        self._begin = {partition: windows[partition][0] for partition in chosen}
-        self._end = {partition: windows[partition][1] for partition in chosen}
+        self._begin = {partition: window[0] for partition, window in found.windows.items()}
+        self._end = {partition: window[1] for partition, window in found.windows.items()}
         self._at = dict(self._begin)
 
     @property

@@ -10,11 +10,11 @@ from partwright import _core
 from partwright.keys.as_column import as_column, is_single, single_column, text_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import SupportsIndex
     from uuid import UUID
 
-__all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key"]
+__all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key", "placer"]
 
 
 class ArrowArray(Protocol):
@@ -155,6 +155,31 @@ def partition_for_key(
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
     return _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
+
+
+def placer(
+    n: SupportsIndex, client: str = "java", key_type: str | None = None
+) -> Callable[[ArrowArray | ArrowStream], pa.Array | pa.ChunkedArray]:
+    """`partition_for_key` with its settings checked once: for a caller who has one column after the other.
+
+    Args:
+        n: How many partitions the topic has, 1 to 2^31-1.
+        client: The client profile, a name in `partwright.clients()`.
+        key_type: How a value becomes key bytes; see `encode`.
+
+    Returns:
+        A function of one column with Arrow's PyCapsule interface. It can be pickled: these settings are sent, and the
+        name of what takes them.
+
+    Raises:
+        PartwrightError: As `partition_for_key` does.
+
+    Examples:
+        >>> place = placer(15)
+        >>> place(pa.array(["TT0124", "", None])).to_pylist()
+        [10, 6, None]
+    """
+    return _core.Placer(n, client, key_type).place
 
 
 @overload

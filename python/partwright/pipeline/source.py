@@ -19,6 +19,7 @@ from partwright.kafka.address import parse_kafka
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline import flights
+from partwright.spark.connector import spark_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,11 +118,6 @@ def _kafka(address: str, given: KafkaConfig | None) -> Source:
         "includeHeaders": "true",
     }
     return Source(address, "kafka", None, options, "key", topic)
-
-
-def spark_options(config: KafkaConfig) -> dict[str, str]:
-    """The options by which Spark's Kafka connector, a Java client, reaches what a configuration is for."""
-    return {f"kafka.{name}": value for name, value in config.java().items()}
 
 
 def _files(path: str, named: str | None) -> Source:

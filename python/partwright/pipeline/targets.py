@@ -14,8 +14,9 @@ from pyspark.sql import types as T
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
-from partwright.pipeline.source import HEADER, spark_options, spark_path
+from partwright.pipeline.source import HEADER, spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
+from partwright.spark.connector import spark_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,8 @@
     spark = pws.session()
     flights = pws.with_partition(flights, key="tailnum", n=12)
 
-Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, and need no pandas.
+Columns, tables, layouts, audits and SQL functions work in classic Spark and in Spark Connect, on PySpark 3.5 and later;
+from 4.1 on they need no pandas.
 """
 
 from partwright.spark.requirements import require_pyspark
@@ -16,9 +17,12 @@ require_pyspark()
 from partwright.kafka.point_reads import assign_json
 from partwright.spark.audits import check, check_copartition, fingerprint, resize
 from partwright.spark.columns import encode, murmur2, partition_for_key
+from partwright.spark.engines.choice import engine_of
 from partwright.spark.errors import first_sentence
+from partwright.spark.executors.doctor import doctor
+from partwright.spark.executors.ship import ship
 from partwright.spark.groups import assign
-from partwright.spark.layout import copartition, kafka_layout
+from partwright.spark.layout import LAYOUT_COLUMNS, copartition, kafka_layout
 from partwright.spark.quotas import (
     max_quota,
     min_quota,
@@ -30,14 +34,18 @@ from partwright.spark.quotas import (
 from partwright.spark.session import session
 from partwright.spark.sql import register
 from partwright.spark.tables import with_partition
+from partwright.spark.topic import read_topic
 
 __all__ = [
+    "LAYOUT_COLUMNS",
     "assign",
     "assign_json",
     "check",
     "check_copartition",
     "copartition",
+    "doctor",
     "encode",
+    "engine_of",
     "fingerprint",
     "first_sentence",
     "kafka_layout",
@@ -48,9 +56,11 @@ __all__ = [
     "partition_for_key",
     "range_length",
     "range_start",
+    "read_topic",
     "register",
     "resize",
     "session",
+    "ship",
     "under_min_quota",
     "with_partition",
 ]

@@ -20,6 +20,8 @@ from partwright.audit.skew import read_share
 from partwright.errors import PartwrightError
 from partwright.keys.key_text import shown_key
 from partwright.spark.columns import partition_for_key
+from partwright.spark.engines.arrow import to_arrow
+from partwright.spark.engines.choice import ARROW
 from partwright.spark.sums import kept, observed, order_of, records, refused, summed_again, sums
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ def resize(
     """
     plan = Resize(from_, to, client, key_type)
     rows = records(df, key, partition, offset=offset, size=size, key_type=key_type)
-    before, after = (partition_for_key("key", n, client) for n in (plan.from_, plan.to))
+    before, after = (partition_for_key("key", n, client, engine=ARROW) for n in (plan.from_, plan.to))
     placed = sums(rows).withColumns({"before": before, "after": after})
     with refused(), kept(placed) as by_pair:
         at = "before" if partition is None else "partition"
@@ -136,10 +138,10 @@ def resize(
             sf.max("last_offset").alias("last_offset"),
         )
         of_after = by_pair.groupBy("after").agg(sf.sum("rows").alias("rows"), sf.sum("bytes").alias("bytes"))
-        found = of_before.toArrow()
+        found = to_arrow(of_before)
         if partition is not None:
             _refuse_places(found, plan.from_)
-        plan.take(found, of_after.toArrow(), observed(_by(by_pair, "before", is_summed=partition is None)))
+        plan.take(found, to_arrow(of_after), observed(_by(by_pair, "before", is_summed=partition is None)))
     return plan
 
 
@@ -195,14 +197,14 @@ def check(
         place = sf.when(inside, at)
         # Where the client determines none, none is right too.
         right = sf.coalesce((inside & (is_open | (at == expected))) | (is_open & at.isNull()), sf.lit(False))
-    placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client))
+    placed = sums(rows).withColumn("expected", partition_for_key("key", found.n, client, engine=ARROW))
     placed = placed.withColumns({"place": place.cast("long"), "right": right})
     with refused(), kept(placed) as by_pair:
         seen = observed(_by(by_pair, "place", is_summed=partition is None))
         wrong = by_pair.where(~sf.col("right"))
         undetermined = by_pair.where(sf.col("right") & expected.isNull())
         misplaced, open_ = (
-            each.agg(sf.sum("rows")).toArrow()[0][0].as_py() or 0 for each in (wrong, undetermined)
+            to_arrow(each.agg(sf.sum("rows")))[0][0].as_py() or 0 for each in (wrong, undetermined)
         )
         heaviest = (
             wrong.orderBy(sf.desc("rows"), "key").limit(show).select("key", "partition", "expected", "rows")
@@ -217,7 +219,7 @@ def check(
                 client,
                 row["rows"],
             )
-            for row in (heaviest.toArrow().to_pylist() if misplaced else ())
+            for row in (to_arrow(heaviest).to_pylist() if misplaced else ())
         ]
         found.take(seen, misplaced, open_, examples)
     return found
@@ -305,7 +307,7 @@ def _side(
                 "say how many partitions there are, with n, or where the records are, with partition"
             )
         client = client or "java"
-        place = sf.coalesce(partition_for_key("key", count, client), sf.lit(ANYWHERE))
+        place = sf.coalesce(partition_for_key("key", count, client, engine=ARROW), sf.lit(ANYWHERE))
         by_pair = by_pair.withColumn("partition", place.cast("long"))
     elif client is not None:
         raise PartwrightError(

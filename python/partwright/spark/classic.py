@@ -18,19 +18,21 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
-from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
 from partwright.signals import Ended, handled
+from partwright.spark.requirements import pyspark_version
+from partwright.spark.spark_home import check_spark_home, installed_spark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,15 +57,16 @@ def start(
     kafka: bool,
     configs: Mapping[str, object],
     log_file: str | os.PathLike[str] | None,
+    python: str | None = None,
 ) -> SparkSession:
-    """The session that `partwright.spark.session` promises, and its refusals."""
-    python = _this_python()
+    """The session that `partwright.spark.session` promises, and its refusals; its workers may run another `python`."""
+    python = python or _this_python()
     running = SparkContext._active_spark_context
     if running is not None:
         _check_running(running, python, kafka)
         return SparkSession.builder.getOrCreate()
     java_command()
-    _check_spark_home()
+    check_spark_home()
     conf = _configuration(app_name, master, kafka, configs)
     with _environment(_PYTHON, python):
         _start_java(conf, log_file)
@@ -92,20 +95,6 @@ def _is_same_python(one: str, other: str) -> bool:
     paths = [Path(shutil.which(name) or name).absolute() for name in (one, other)]
     folders, files = {path.parent.resolve() for path in paths}, {path.resolve() for path in paths}
     return len(folders) == len(files) == 1
-
-
-def _check_spark_home() -> None:
-    """Refuse a SPARK_HOME of another Spark: PySpark would start that one, and fail oddly."""
-    home = os.environ.get("SPARK_HOME")
-    if home is None:
-        return
-    theirs = [jar.stem.split("-", 2)[2] for jar in Path(home, "jars").glob("spark-core_*.jar")]
-    # PySpark's own version may go on, as in 4.3.0.dev1.
-    if not any(pyspark.__version__.startswith(version.removesuffix("-SNAPSHOT")) for version in theirs):
-        found = f"Spark {', '.join(theirs)}" if theirs else "no Spark"
-        raise PartwrightError(
-            f"SPARK_HOME is {home!r}, which has {found}, but PySpark is {pyspark.__version__}: unset it"
-        )
 
 
 def _check_running(context: SparkContext, python: str, kafka: bool) -> None:
@@ -147,8 +136,8 @@ def _configuration(app_name: str, master: str, kafka: bool, configs: Mapping[str
 
 
 def _connector() -> list[str]:
-    """The connector's jars."""
-    files = [str(file.resolve()) for file in jars("connector")]
+    """The jars of the connector for the Spark that will start."""
+    files = [str(file.resolve()) for file in jars(connector_set(installed_spark()))]
     for file in files:
         # Spark parts its list of jars there, also where an address has the comma as %2C.
         if "," in file:
@@ -201,18 +190,31 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
     try:
         file = folder / "settings.properties"
         # Of two lines on one setting Java takes the later one.
-        given = [Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:]]
+        given = [Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()]
         with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
             settings.write(
                 "".join([*given, properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))])
             )
         options = ["--properties-file", str(file)]
         # Without a file named, spark-submit reads conf/spark-defaults.conf.
-        yield shlex.join([*options, *([] if files else ["--load-spark-defaults"]), *arguments])
+        loads = not files and pyspark_version() >= _LOADS_DEFAULTS
+        yield shlex.join([*options, *(["--load-spark-defaults"] if loads else []), *arguments])
     except OSError as error:
         raise PartwrightError(f"Spark's settings cannot be handed over in a file ({error})") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_LOADS_DEFAULTS = (4, 0)
+
+
+def _defaults_to_copy() -> list[Path]:
+    """Spark's own file of settings, where spark-submit cannot be told to read it next to another, before 4.0."""
+    if pyspark_version() >= _LOADS_DEFAULTS:
+        return []
+    folder = os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf")
+    file = Path(folder, "spark-defaults.conf")
+    return [file] if file.is_file() else []
 
 
 def _java_options_apart(settings: dict[str, str], folder: Path) -> dict[str, str]:
@@ -354,7 +356,11 @@ def _opened(log_file: str | os.PathLike[str] | None) -> AbstractContextManager[I
 
 
 def _log_failed_queries(log_file: str | os.PathLike[str]) -> None:
-    """PySpark itself prints a query's error on stderr, with Java's stack trace, and then raises it."""
+    """PySpark from 4.0 on prints a query's error on stderr, with Java's stack trace, and then raises it."""
+    try:
+        from pyspark.logger import PySparkLogger  # noqa: PLC0415 - PySpark 3.5 has none
+    except ImportError:
+        return
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logger = PySparkLogger.getLogger(name)
         logger.handlers.clear()

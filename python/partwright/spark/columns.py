@@ -1,8 +1,9 @@
-"""Partitions, hashes and key bytes as Spark columns: an Arrow UDF each, in classic Spark and Spark Connect.
+"""Partitions, hashes and key bytes as Spark columns, in classic Spark and Spark Connect.
 
-Only the key's column crosses to Python, as Arrow arrays of `spark.sql.execution.arrow.maxRecordsPerBatch`
-rows, and is read there in place.  The workers need the package `partwright`: a UDF that is sent to them names
-its functions.
+Each is a UDF over Arrow arrays (engine `arrow`, in `engines/arrow.py`), or an expression of Spark's own (engine `jvm`,
+in `engines/jvm.py`). With `arrow`, only the key's column crosses to Python, in batches of
+`spark.sql.execution.arrow.maxRecordsPerBatch` rows. The workers need the package `partwright`: a UDF that is sent to
+them names its functions.
 
 The UDFs are marked as nondeterministic, though they are not: Spark copies a deterministic UDF into each
 filter and join on its column and runs it once for every copy.  Marked, it runs once a row.  What that costs
@@ -12,28 +13,34 @@ is in docs/spark.md.
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import pyarrow as pa  # noqa: TC002 - Spark reads the UDFs' annotations as it makes them
-from pyspark.sql import Column
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.functions import col as column_named
 from pyspark.sql.types import BinaryType, IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.spark.engines import arrow, jvm
+from partwright.spark.engines.choice import JVM, chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import SupportsIndex
 
+    import pyarrow as pa
+    from pyspark.sql import Column
     from pyspark.sql.types import DataType
 
-__all__ = ["as_column", "encode", "murmur2", "partition_for_key"]
+__all__ = ["as_column", "encode", "murmur2", "partition_for_key", "shown_name"]
 
 
 def partition_for_key(
-    col: str | Column, n: SupportsIndex, client: str = "java", key_type: str | None = None
+    col: str | Column,
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    engine: str | None = None,
 ) -> Column:
     """The partition that a client's producer gives a record with each key, as `partwright.partition_for_key`.
 
@@ -43,12 +50,16 @@ def partition_for_key(
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow`, which runs the core in Spark's Python workers and has every rule, or `jvm`, an expression that
+            stays in Spark's Java processes; by default what the session's setting `spark.partwright.engine` says, or
+            `arrow`.
 
     Returns:
         An int column, null where the client does not go by the key.
 
     Raises:
-        PartwrightError: `n` out of range, an unknown client or key type, `col` of another type: at once.
+        PartwrightError: `n` out of range, an unknown client, key type or engine, `col` of another type, a rule that
+            engine `jvm` has no expression for: at once.
             As Spark's `PythonException`, when a job runs: keys of a type that the key type does not take, a
             value that does not fit; `partwright.spark.first_sentence` finds the sentence in it.
 
@@ -56,21 +67,23 @@ def partition_for_key(
         >>> flights.select(partition_for_key("tailnum", 12))
         DataFrame[partition_for_key(tailnum): int]
     """
-    hashing.partition_for_key(None, n, client, key_type)
-    count = index(n)
+    placed = hashing.placer(n, client, key_type)
+    if chosen(engine) == JVM:
+        return _named("partition_for_key", jvm.partition_of(as_column(col), index(n), client, key_type), col)
 
     def place(keys: pa.Array) -> pa.Array:
-        return hashing.partition_for_key(keys, count, client, key_type)
+        return placed(keys)
 
     return _once("partition_for_key", place, IntegerType(), col)
 
 
-def murmur2(col: str | Column, key_type: str | None = None) -> Column:
+def murmur2(col: str | Column, key_type: str | None = None, *, engine: str | None = None) -> Column:
     """Kafka's murmur2 of each key, as Java's signed int; see `partwright.murmur2`.
 
     Args:
         col: The keys; see `partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
         An int column, null where the key is null.
@@ -83,6 +96,8 @@ def murmur2(col: str | Column, key_type: str | None = None) -> Column:
         DataFrame[murmur2(tailnum): int]
     """
     _check_key_type(key_type)
+    if chosen(engine) == JVM:
+        return _named("murmur2", jvm.murmur2_of(as_column(col), key_type), col)
 
     def hash_keys(keys: pa.Array) -> pa.Array:
         return hashing.murmur2(keys, key_type=key_type)
@@ -123,11 +138,15 @@ def as_column(col: str | Column, name: str = "col") -> Column:
         name: How the error's sentence calls it.
 
     Raises:
-        PartwrightError: Neither a name nor a Column.
+        PartwrightError: Neither a name nor a Column; no session is active.
     """
     if isinstance(col, str):
-        return column_named(col)
-    if isinstance(col, Column):
+        try:
+            return column_named(col)
+        except AssertionError:
+            # Classic PySpark's own, without a word.
+            raise PartwrightError("no Spark session is active: start one before you name a column") from None
+    if arrow.is_column(col):
         return col
     raise PartwrightError(f"{name} must be a column's name or a Column, not {col!r}")
 
@@ -136,10 +155,18 @@ def _check_key_type(key_type: str | None) -> None:
     hashing.partition_for_key(None, 1, key_type=key_type)
 
 
+def shown_name(col: str | Column) -> str:
+    """How Spark calls a column in the name of one that is made of it."""
+    # A Column shows its name in its repr alone, in Spark Connect as in classic Spark.
+    return col if isinstance(col, str) else repr(col).removeprefix("Column<'").removesuffix("'>")
+
+
+def _named(function: str, found: Column, col: str | Column) -> Column:
+    """An expression under the name that the Arrow UDF has."""
+    return found.alias(f"{function}({shown_name(col)})")
+
+
 def _once(
     name: str, function: Callable[[pa.Array], pa.Array], returns: DataType, col: str | Column
 ) -> Column:
-    # Spark names the column after the function.
-    function.__name__ = name
-    udf = arrow_udf(function, returns).asNondeterministic()
-    return cast("Column", udf(as_column(col)))
+    return arrow.column(name, function, returns, [shown_name(col)], [as_column(col)])

@@ -1,8 +1,7 @@
 """Thousands of consumer groups assigned on the cluster: who reads what in each, as a table.
 
 Spark brings a group's members together and puts them in order; a batch of groups then crosses to Python at once, as
-Arrow's nested columns, through an `arrow_udf`. `applyInArrow` calls Python once a group, which takes three times as
-long for small groups, and `mapInArrow` asks for pandas.
+Arrow's nested columns. `applyInArrow` calls Python once a group, which takes three times as long for small groups.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from partwright._check import first_line
 from partwright.assignors.many import OPTIONAL, Topics, assign_sorted, check_assignor
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
+from partwright.spark.engines import arrow
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql._typing import UserDefinedFunctionLike
     from pyspark.sql.types import DataType
 
 __all__ = ["assign"]
@@ -110,15 +109,18 @@ def assign(
         of_topics = sf.sort_array(sf.collect_list(sf.struct(*_of_topics(topics)))).alias("of_topics")
         grouped = grouped.join(topics.groupBy("group").agg(of_topics), "group", "left")
     else:
-        shared = Topics.of_rows(topics.select(*_of_topics(topics)).orderBy("topic").toArrow().to_pylist())
+        shared = Topics.of_rows(
+            arrow.to_arrow(topics.select(*_of_topics(topics)).orderBy("topic")).to_pylist()
+        )
     own = sf.lit(None).cast(_NO_TOPICS) if shared is not None else sf.col("of_topics")
     # What it was sorted by has done its work, and Arrow need not have a type for it.
     rows = sf.transform("members", lambda member: member.dropFields("order"))
-    label = sf.col("group").cast("string")
-    # Bytes that are no text are shown in hexadecimal.
-    label = sf.when(sf.is_valid_utf8(label), label).otherwise(sf.hex(label))
-    assigned = _udf(assignor, shared)(label, sf.col("tied"), rows, own)
-    return grouped.select("group", assigned.alias("assigned")).select("group", sf.inline("assigned"))
+    label = sf.col("group").cast("string").cast("binary")
+    arguments = [label.alias("label"), sf.col("tied"), rows.alias("rows"), own.alias("own")]
+    assigned = arrow.with_column(
+        grouped, "assigned", _assigning(assignor, shared), ArrayType(_PAIR), arguments, keep=["group"]
+    )
+    return assigned.select("group", sf.inline("assigned"))
 
 
 def _check_sent(assignor: object) -> None:
@@ -129,9 +131,10 @@ def _check_sent(assignor: object) -> None:
         raise PartwrightError(f"the assignor cannot be sent to the workers: {first_line(error)}") from error
 
 
-def _udf(assignor: object, shared: Topics | None) -> UserDefinedFunctionLike:
-    def assigned(group: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
-        for name, is_tied in zip(group.to_pylist(), tied.to_pylist(), strict=True):
+def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batches], Iterator[pa.Array]]:
+    def assigned(label: pa.Array, tied: pa.Array, members: pa.Array, topics: pa.Array) -> pa.Array:
+        group = [_as_text(each) for each in label.to_pylist()]
+        for name, is_tied in zip(group, tied.to_pylist(), strict=True):
             if name is None:
                 raise PartwrightError("members: a row is of no group, its group is null")
             if is_tied:
@@ -146,14 +149,25 @@ def _udf(assignor: object, shared: Topics | None) -> UserDefinedFunctionLike:
             return Topics.of_rows(topics[place].as_py() or ()) if shared is None else shared
 
         counts = pc.list_value_length(members).to_pylist()
-        found = assign_sorted(group.to_pylist(), counts, table, of_group, assignor)
+        found = assign_sorted(group, counts, table, of_group, assignor)
         member = table["member"].combine_chunks().cast(pa.string()).take(found.reader)
         columns = [member, found.topic, found.partition, found.position]
         return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
 
-    udf = sf.arrow_udf(assigned, ArrayType(_PAIR))  # type: ignore[attr-defined]  # made as its module is imported
-    found: UserDefinedFunctionLike = udf.asNondeterministic()
-    return found
+    def over_batches(batches: arrow.Batches) -> Iterator[pa.Array]:
+        return (assigned(*batch) for batch in batches)
+
+    return over_batches
+
+
+def _as_text(name: bytes | None) -> str | None:
+    """A group's name; bytes that are no text are shown in hexadecimal."""
+    if name is None:
+        return None
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return name.hex().upper()
 
 
 def _order(members: DataFrame, order_by: str | Column | Sequence[str | Column]) -> Column:

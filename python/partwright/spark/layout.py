@@ -1,30 +1,47 @@
-"""A table laid out over Spark's tasks as Kafka lays out its topic: task i holds partition i."""
+"""A table laid out over Spark's tasks as Kafka lays out its topic: task i holds partition i.
+
+`DataFrame.repartitionById` does it, from PySpark 4.1 on.  Before, rows are sent by a hash of a salt; see `salts.py`.
+"""
 
 from __future__ import annotations
 
 from operator import index
 from typing import TYPE_CHECKING, cast
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
+from partwright.spark.salts import salt_of
 from partwright.spark.schema import type_of
-from partwright.spark.tables import PARTITION, with_partition
+from partwright.spark.tables import PARTITION, check_absent, with_partition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import SupportsIndex
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
     from pyspark.sql.types import DataType
 
-__all__ = ["copartition", "kafka_layout", "laid_out"]
+__all__ = ["LAYOUT_COLUMNS", "copartition", "kafka_layout", "laid_out"]
+
+# Spark Connect's tables have it in the same versions.
+_BY_ID = hasattr(DataFrame, "repartitionById")
+_SALT = "salt"
+LAYOUT_COLUMNS = (PARTITION,) if _BY_ID else (PARTITION, _SALT)
+"""The columns that `copartition` adds: with them first, joins and groups need no further shuffle.
+
+`("partition",)`, and `("partition", "salt")` before PySpark 4.1.
+"""
+# With it on, as it is by default, a join by more columns than a table was hashed by hashes it anew.
+_ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 
 # Types whose values Spark's hash functions refuse, wherever they stand in a column's type.
 _NO_HASH = {"map", "variant", "geometry", "geography"}
+_LARGEST_INT = 2**31 - 1
 
 
 def kafka_layout(
@@ -33,6 +50,8 @@ def kafka_layout(
     order_by: str | Column | Sequence[str | Column] = "ts",
     client: str = "java",
     key_type: str | None = None,
+    *,
+    engine: str | None = None,
 ) -> Callable[[DataFrame], DataFrame]:
     """For `df.transform`: the exact partition, partition i in Spark's task i, sorted within; one shuffle.
 
@@ -47,6 +66,7 @@ def kafka_layout(
             in them may change places when a task runs again.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
         A function from a table to the table with the int column `partition`, laid out.
@@ -68,7 +88,7 @@ def kafka_layout(
             raise PartwrightError(
                 "Spark sorts no stream: lay out each of its batches in foreachBatch, or use with_partition alone"
             )
-        placed = with_partition(df, key, tasks, client, key_type)
+        placed = with_partition(df, key, tasks, client, key_type, engine=engine)
         for col in order:
             if isinstance(col, str):
                 type_of(df, col, "order_by")
@@ -86,7 +106,14 @@ def laid_out(placed: DataFrame, df: DataFrame, tasks: int, order: Sequence[Colum
         tasks: How many partitions there are.
         order: What each task is sorted by.
     """
-    parts = placed.repartitionById(tasks, sf.coalesce(sf.col(PARTITION), _dealt(df, tasks)))
+    row_hash = _row_hash(df)
+    if _BY_ID:
+        task = sf.coalesce(sf.col(PARTITION), sf.pmod(row_hash, sf.lit(tasks)).cast("int"))
+        parts = placed.repartitionById(tasks, task)
+    else:
+        # Spark hashes what it is given, so that any int of the row deals it out.
+        dealt = row_hash.bitwiseAND(sf.lit(_LARGEST_INT)).cast("int")
+        parts = placed.repartition(tasks, sf.coalesce(salt_of(sf.col(PARTITION)), dealt))
     return parts.sortWithinPartitions(*order)
 
 
@@ -98,12 +125,17 @@ def copartition(
     *,
     client: str = "java",
     key_type: str | None = None,
+    engine: str | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Both tables with their column `partition`, partition i of both in task i.
 
-    A join on `["partition", key]`, or a group by them, then needs no further shuffle.  Rows without a key
+    A join on `[*LAYOUT_COLUMNS, key]`, or a group by them, then needs no further shuffle.  Rows without a key
     keep a null `partition` and lie in task 0, where a group by it finds all of them; an inner join drops them
     before the shuffle.
+
+    Before PySpark 4.1 each table has a column `salt` as well, by whose hash Spark finds the task, and the session's
+    setting `spark.sql.requireAllClusterKeysForCoPartition` must be false: otherwise Spark would silently replace the
+    layout as it joins.
 
     Args:
         a: A table.
@@ -112,17 +144,19 @@ def copartition(
         n: How many partitions, 1 to 2^31-1.
         client: The client profile; see `partwright.partition_for_key`.
         key_type: How a value becomes key bytes; see `partwright.encode`.
+        engine: `arrow` or `jvm`; see `partition_for_key`.
 
     Returns:
-        `a` and `b`, each with one column more and in `n` tasks.
+        `a` and `b`, each with the columns `LAYOUT_COLUMNS` more and in `n` tasks.
 
     Raises:
         KeyTypeError: The keys' types differ, or have no key bytes under this key type.
-        PartwrightError: What `with_partition` refuses, in either table.
+        PartwrightError: What `with_partition` refuses, in either table; before PySpark 4.1, a column `salt`
+            that is there already, and a session that has not set what joins need.
 
     Examples:
         >>> orders, users = copartition(orders, users, key="user", n=48)
-        >>> orders.join(users, ["partition", "user"])
+        >>> orders.join(users, [*LAYOUT_COLUMNS, "user"])
         DataFrame[partition: int, user: string, total: bigint, name: string]
     """
     kind_a, kind_b = (type_of(df, key, "key") for df in (a, b))
@@ -131,8 +165,30 @@ def copartition(
             f"keys of two types do not meet: {key!r} is {kind_a.simpleString()} in the first table and "
             f"{kind_b.simpleString()} in the second"
         )
-    placed_a, placed_b = (with_partition(df, key, n, client, key_type) for df in (a, b))
-    return placed_a.repartitionById(index(n), PARTITION), placed_b.repartitionById(index(n), PARTITION)
+    tasks = index(n)
+    placed_a, placed_b = (with_partition(df, key, tasks, client, key_type, engine=engine) for df in (a, b))
+    if not _BY_ID:
+        _check_joins_keep_the_layout(a)
+    return _by_partition(placed_a, tasks), _by_partition(placed_b, tasks)
+
+
+def _by_partition(placed: DataFrame, tasks: int) -> DataFrame:
+    """A table with partition i in task i, and null ones in task 0, by columns that joins and groups can name."""
+    if _BY_ID:
+        return placed.repartitionById(tasks, PARTITION)
+    check_absent(placed, _SALT)
+    salted = placed.withColumn(_SALT, salt_of(sf.coalesce(sf.col(PARTITION), sf.lit(0))))
+    return salted.repartition(tasks, _SALT)
+
+
+def _check_joins_keep_the_layout(df: DataFrame) -> None:
+    found = df.sparkSession.conf.get(_ALL_KEYS, "true")
+    if str(found).lower() != "false":
+        raise PartwrightError(
+            f"before PySpark 4.1 joins keep this layout only where {_ALL_KEYS} is false, and it is {found}: "
+            f'call spark.conf.set("{_ALL_KEYS}", "false") first',
+            value=found,
+        )
 
 
 def _as_list(order_by: str | Column | Sequence[str | Column]) -> list[str | Column]:
@@ -143,15 +199,15 @@ def _as_list(order_by: str | Column | Sequence[str | Column]) -> list[str | Colu
     return [cast("str | Column", order_by)]
 
 
-def _dealt(df: DataFrame, tasks: int) -> Column:
-    """A task for each row, by a hash of all its columns that Spark can hash.
+def _row_hash(df: DataFrame) -> Column:
+    """A bigint for each row, by which it is dealt out: a hash of all its columns that Spark can hash.
 
     The row's own values, and nothing random or counted: Spark may run a task again and must find the same.
     """
     names = [field.name for field in df.schema.fields if _has_hash(field.dataType)]
     # A name that stands twice could not be taken, and backquotes let any other be.
     cols = [sf.col("`{}`".format(name.replace("`", "``"))) for name in names if df.columns.count(name) == 1]
-    return sf.pmod(sf.xxhash64(*cols), sf.lit(tasks)).cast("int")
+    return sf.xxhash64(*cols)
 
 
 def _has_hash(kind: DataType) -> bool:

@@ -6,16 +6,16 @@ The columns are marked as nondeterministic and the SQL functions are not: `partw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import pyarrow as pa  # noqa: TC002 - Spark reads the UDFs' annotations as it makes them
 from pyspark.sql import Column
 from pyspark.sql import functions as sf
 from pyspark.sql.types import BooleanType, IntegerType
 
 from partwright.assignors import quotas
 from partwright.errors import PartwrightError
-from partwright.spark.columns import as_column
+from partwright.spark.columns import as_column, shown_name
+from partwright.spark.engines import arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,17 +141,7 @@ def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Colum
     return _column(quotas.range_length, index, partitions, members)
 
 
-def _over_batches(function: Callable[..., object], name: str) -> Callable[..., object]:
-    # Spark looks for exactly `pa.Array` in these annotations, and names a column after the function; SQL may name
-    # arguments.
-    def called(*columns: pa.Array, **named: pa.Array) -> pa.Array:
-        return function(*columns, **named)
-
-    called.__name__ = name
-    return called
-
-
-_RETURNS: dict[Callable[..., object], DataType] = {
+_RETURNS: dict[Callable[..., Any], DataType] = {
     quotas.min_quota: IntegerType(),
     quotas.max_quota: IntegerType(),
     quotas.under_min_quota: BooleanType(),
@@ -159,20 +149,21 @@ _RETURNS: dict[Callable[..., object], DataType] = {
     quotas.range_start: IntegerType(),
     quotas.range_length: IntegerType(),
 }
-SQL_FUNCTIONS = tuple(
-    (_over_batches(function, f"kafka_{function.__name__}"), returns) for function, returns in _RETURNS.items()
-)
-"""Each with its type: `kafka_min_quota` and so on."""
+SQL_FUNCTIONS = {f"kafka_{function.__name__}": (function, returns) for function, returns in _RETURNS.items()}
+"""By name, `kafka_min_quota` and so on, the function over a batch and its type."""
 
 
-def _column(function: Callable[..., object], *given: Numbers) -> Column:
+def _column(function: Callable[..., Any], *given: Numbers) -> Column:
     # A wrong number is refused before a job; a column stands for numbers that fit.
-    function(*(None if isinstance(each, (str, Column)) else each for each in given))
+    function(*(None if _is_col(each) else each for each in given))
     for each in cast("tuple[object, ...]", given):
-        if not (each is None or isinstance(each, (str, Column)) or hasattr(each, "__index__")):
+        if not (each is None or _is_col(each) or hasattr(each, "__index__")):
             told = f"{function.__name__} takes columns, by name or as Columns, and whole numbers"
             raise PartwrightError(f"{told}, not {type(each).__name__}")
-    cols = [as_column(each) if isinstance(each, (str, Column)) else sf.lit(each) for each in given]
-    called = _over_batches(function, function.__name__)
-    udf = sf.arrow_udf(called, _RETURNS[function])  # type: ignore[attr-defined]  # made as its module is imported
-    return cast("Column", udf.asNondeterministic()(*cols))
+    cols = [as_column(cast("str | Column", each)) if _is_col(each) else sf.lit(each) for each in given]
+    names = [shown_name(cast("str | Column", each)) if _is_col(each) else str(each) for each in given]
+    return arrow.column(function.__name__, function, _RETURNS[function], names, cols)
+
+
+def _is_col(each: object) -> bool:
+    return isinstance(each, str) or arrow.is_column(each)

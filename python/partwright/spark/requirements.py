@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
+from importlib.util import find_spec
 
 from partwright.errors import MissingExtraError
 
-__all__ = ["MINIMUM", "require_full_pyspark", "require_pyspark"]
+__all__ = [
+    "MINIMUM",
+    "TESTED",
+    "is_remote",
+    "pyspark_version",
+    "require_full_pyspark",
+    "require_pandas",
+    "require_pyspark",
+]
 
-# The first with `arrow_udf` and `repartitionById`.
-MINIMUM = (4, 1)
+MINIMUM = (3, 5)
+TESTED = ((3, 5), (4, 0), (4, 1), (4, 2), (4, 3))
+"""The minor versions that the tests run on."""
 
+# The first whose own code does without distutils, which Python 3.12 has no more.
+_WITHOUT_DISTUTILS = (4, 0)
 _INSTALL = "pip install 'partwright[spark]'"
 _NEEDS = f"partwright.spark needs PySpark {'.'.join(map(str, MINIMUM))} or later"
 
 
 def require_pyspark() -> None:
-    """Refuse a PySpark that is absent or too old.
+    """Refuse a PySpark that is absent or too old, and warn of one that is newer than what the tests run on.
 
     Raises:
         MissingExtraError: In one sentence, with what to install and the version found.
@@ -25,9 +39,50 @@ def require_pyspark() -> None:
         import pyspark  # noqa: PLC0415 - whether this fails is the question
     except ImportError as error:
         raise MissingExtraError(f"{_NEEDS}: {_INSTALL}") from error
-    found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
-    if found is None or (int(found[1]), int(found[2])) < MINIMUM:
+    version = pyspark_version()
+    if version < MINIMUM:
         raise MissingExtraError(f"{_NEEDS}, and PySpark {pyspark.__version__} is installed: {_INSTALL}")
+    if version < _WITHOUT_DISTUTILS and sys.version_info >= (3, 12) and find_spec("distutils") is None:
+        raise MissingExtraError(
+            f"PySpark {pyspark.__version__} imports distutils, which this Python has no more: pip install setuptools, "
+            "on the executors too"
+        )
+    if version > TESTED[-1]:
+        tested = ", ".join(".".join(map(str, each)) for each in TESTED)
+        warnings.warn(
+            f"PySpark {pyspark.__version__} is newer than those that partwright was tested with: {tested}",
+            stacklevel=2,
+        )
+
+
+def require_pandas() -> None:
+    """Refuse that pandas is absent, where PySpark takes Arrow's columns through it alone, before 4.1.
+
+    Raises:
+        MissingExtraError: In one sentence, with what to install.
+    """
+    import pyspark  # noqa: PLC0415 - require_pyspark() comes first
+
+    if find_spec("pandas") is None:
+        raise MissingExtraError(
+            f"PySpark {pyspark.__version__} needs pandas for columns of Python: pip install 'pandas>=2.2,<3', on the "
+            "executors too"
+        )
+
+
+def pyspark_version() -> tuple[int, int]:
+    """The major and the minor version of the PySpark that is installed; (0, 0) where it has no such number."""
+    import pyspark  # noqa: PLC0415 - require_pyspark() comes first
+
+    found = re.match(r"(\d+)\.(\d+)", pyspark.__version__)
+    return (0, 0) if found is None else (int(found[1]), int(found[2]))
+
+
+def is_remote() -> bool:
+    """Whether this process talks to a Spark Connect server."""
+    from pyspark.sql.utils import is_remote as remote  # noqa: PLC0415 - require_pyspark() comes first
+
+    return bool(remote())
 
 
 def require_full_pyspark() -> None:
@@ -36,9 +91,11 @@ def require_full_pyspark() -> None:
     Raises:
         MissingExtraError: `pyspark-client` is installed in PySpark's place.
     """
-    from pyspark.util import is_remote_only  # noqa: PLC0415 - require_pyspark() comes first
+    from pyspark import util  # noqa: PLC0415 - require_pyspark() comes first
 
-    if is_remote_only():
+    # PySpark 3.5 has no such client.
+    is_remote_only = getattr(util, "is_remote_only", None)
+    if is_remote_only is not None and is_remote_only():
         raise MissingExtraError(
             f"a Spark session of this process needs all of PySpark, not pyspark-client alone: {_INSTALL}"
         )

@@ -11,6 +11,7 @@ from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys import hashing
 from partwright.spark.columns import as_column
+from partwright.spark.engines.choice import refuse_stopped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -44,8 +45,9 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
         name: How the error's sentence calls it, such as `key`.
 
     Raises:
-        PartwrightError: There is no column of this name.
+        PartwrightError: There is no column of this name; the session was stopped.
     """
+    refuse_stopped(df.sparkSession)
     if isinstance(col, str) and _is_plain(col) and not _has_column(df, col):
         raise PartwrightError(_absent(col, df, name))
     try:
@@ -53,7 +55,7 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
     except AnalysisException as error:
         if not isinstance(col, str):
             raise  # Spark's own words are about the user's own expression.
-        if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+        if (_condition(error) or "").startswith("UNRESOLVED_COLUMN"):
             raise PartwrightError(_absent(col, df, name)) from None
         reason = first_line(error)
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
@@ -83,6 +85,11 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
     except KeyTypeError as error:
         raise error.within(f"{_called(key)} is {kind.simpleString()}") from None
     return kind
+
+
+def _condition(error: AnalysisException) -> str | None:
+    """The name of what went wrong, which PySpark 3.5 calls the error's class."""
+    return error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
 
 
 def _called(key: str | Column) -> str:

@@ -1,5 +1,7 @@
 """SQL functions over the same core: `kafka_partition` and `kafka_murmur2`; those of quotas are in `quotas.py`.
 
+Those of engine jvm are in `functions.py`.
+
 What is constant for a Python column arrives here row by row, as SQL's arguments may differ by row: rows are
 grouped by these, and each group is one call.
 
@@ -14,12 +16,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
+from partwright.spark.engines import arrow
+from partwright.spark.engines.choice import JVM, chosen
 from partwright.spark.quotas import SQL_FUNCTIONS
+from partwright.spark.requirements import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 
-def register(spark: SparkSession) -> None:
+def register(spark: SparkSession, *, engine: str | None = None) -> None:
     """Make the SQL functions known to a session, classic or of Spark Connect, until it ends.
 
     - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it;
@@ -42,33 +46,57 @@ def register(spark: SparkSession) -> None:
       `kafka_over_max_quota`, `kafka_range_start(index, partitions, members)` and `kafka_range_length`: as
       `partwright.quotas` has them; null where an argument is null.
 
+    PySpark 3.5 and 4.0 hand numbers among NULLs over to Python as floats. There a whole number from 2^53 on among NULLs
+    is refused, and so is a float or a double; leave the NULLs out with WHERE, or use the columns of `partwright.spark`.
+
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.
 
+    With engine `jvm`, in classic sessions, the functions of keys become expressions that stay in Spark's Java
+    processes. `n`, `client` and `key_type` are constants then, and a wrong one is refused as Spark reads the query. The
+    functions of quotas stay as they are.
+
     Args:
         spark: The session.
+        engine: `arrow` or `jvm`, for the functions of keys; see `partition_for_key`.
 
     Raises:
-        PartwrightError: As Spark's `PythonException`, when a query runs: `n` null or out of range, an unknown
-            client or key type, a key that has no key bytes under it; `partwright.spark.first_sentence` finds
-            the sentence.
+        PartwrightError: There is no such engine, or engine `jvm` in Spark Connect. As Spark's `PythonException`, when a
+            query runs: `n` null or out of range, an unknown client or key type, a key that has no key bytes under it,
+            a number that is not certain. With engine `jvm` as Spark's own error, where no expression is exact as well.
+            In both `partwright.spark.first_sentence` finds the sentence.
 
     Examples:
         >>> register(spark)
         >>> spark.sql("SELECT kafka_partition('TT0124', 15)").first()[0]
         10
     """
-    of_keys = ((kafka_partition, IntegerType()), (kafka_murmur2, IntegerType()))
-    for function, returns in (*of_keys, *SQL_FUNCTIONS):
-        spark.udf.register(function.__name__, arrow_udf(function, returns))
+    functions = SQL_FUNCTIONS
+    if chosen(engine, spark) == JVM:
+        _register_expressions(spark)
+    else:
+        of_keys = (kafka_partition, kafka_murmur2)
+        functions = {function.__name__: (function, IntegerType()) for function in of_keys} | functions
+    for name, (function, returns) in functions.items():
+        spark.udf.register(name, arrow.sql_function(name, function, returns))
 
 
-# Spark looks for exactly `pa.Array` in these annotations, also where an argument may be left out.
+def _register_expressions(spark: SparkSession) -> None:
+    if is_remote():
+        raise PartwrightError(
+            "engine jvm has no SQL functions in Spark Connect, for it names expressions in Spark's Java process: leave "
+            "engine out for arrow"
+        )
+    from partwright.spark.engines.jvm_sql import register_expressions  # noqa: PLC0415 - pyspark-client has no py4j
+
+    register_expressions(spark)
+
+
 def kafka_partition(
     key: pa.Array,
-    n: pa.Array = None,
-    client: pa.Array = None,
-    key_type: pa.Array = None,
+    n: pa.Array | None = None,
+    client: pa.Array | None = None,
+    key_type: pa.Array | None = None,
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
     if n is None:
@@ -88,7 +116,7 @@ def kafka_partition(
 
 def kafka_murmur2(
     key: pa.Array,
-    key_type: pa.Array = None,
+    key_type: pa.Array | None = None,
 ) -> pa.Array:
     """The SQL function of this name, over one batch."""
 

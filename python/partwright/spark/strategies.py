@@ -7,7 +7,6 @@ of the source, as long as nothing was shuffled, or that of columns that are uniq
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator  # noqa: TC003 - Spark reads the UDFs' annotations as it makes them
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, cast
 
@@ -15,17 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import functions as sf
-from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]  # made as its module is imported
 from pyspark.sql.types import IntegerType
 
 from partwright._check import shown
 from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
+from partwright.spark.engines import arrow
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
@@ -49,14 +48,16 @@ _GOES_BY = {"explicit": "partition", "field": "field"}
 
 def by_strategy(
     df: DataFrame,
+    name: str,
     columns: Mapping[str, str | Column | None],
     made: Callable[[int], Producer],
     order_by: str | Column | Sequence[str | Column] | None,
-) -> tuple[DataFrame, Column]:
-    """The table, sorted within its tasks where an order is given, and the column of its partitions.
+) -> DataFrame:
+    """The table, sorted within its tasks where an order is given, with the column of its partitions.
 
     Args:
         df: The table.
+        name: What the column is called.
         columns: By what `Producer.place` calls it, each column of the records; see `with_partition`.
         made: The producer of a task, by the task's number.
         order_by: Columns that are unique.
@@ -79,8 +80,7 @@ def by_strategy(
         sent["order"] = sf.struct(*(each.alias(f"c{place}") for place, each in enumerate(by)))
     elif producer.keeps_state:
         _refuse_shuffles(df)
-    udf = arrow_udf(_placing(made, [*sent]), IntegerType()).asNondeterministic()
-    return df, cast("Column", udf(*sent.values()))
+    return arrow.with_column(df, name, _placing(made, [*sent]), IntegerType(), [*sent.values()])
 
 
 def the_topic(cluster: Cluster | None, n: int, strategy: str | None) -> Cluster:
@@ -136,17 +136,15 @@ def _columns(
 
 def _placing(
     made: Callable[[int], Producer], names: list[str]
-) -> Callable[[Iterator[tuple[pa.Array, ...]]], Iterator[pa.Array]]:
+) -> Callable[[arrow.Batches], Iterator[pa.Array]]:
     """What a task runs: its one producer over its batches."""
 
-    def strategy(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+    def strategy(batches: arrow.Batches) -> Iterator[pa.Array]:
         context = TaskContext.get()
         producer = made(0 if context is None else context.partitionId())
         last = None
         for arrays in batches:
-            # A column alone comes as it is.
-            each = arrays if len(names) > 1 else [cast("pa.Array", arrays)]
-            given = dict(zip(names, each, strict=True))
+            given = dict(zip(names, arrays, strict=True))
             order = given.pop("order", None)
             if order is not None and len(order):
                 _refuse_equal(order if last is None else pa.concat_arrays([last, order]))

@@ -26,6 +26,8 @@ from pyspark.sql.types import (
 from partwright.audit.key_sums import EARLIEST, Level, Observed, scale_of
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column, encode, murmur2
+from partwright.spark.engines.arrow import to_arrow
+from partwright.spark.engines.choice import ARROW
 from partwright.spark.errors import first_sentence
 from partwright.spark.schema import check_key, type_of
 
@@ -44,7 +46,6 @@ _PARTITIONS = 1_000_000
 _COALESCED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 # A session's setting is its own in no thread.
 _SETTING = threading.Lock()
-_MILLIS_BEFORE_1970 = 62_135_596_800_000  # since the year 1
 # By name the column of the records that it sums up, and how that is summed up, once and again.
 _OF_RECORDS = {
     "bytes": ("size", sf.sum),
@@ -113,7 +114,7 @@ def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> O
         PartwrightError: There are more partitions than any topic has, or an offset or a size is negative.
     """
     has_key = sf.col("key").isNotNull()
-    totals = (
+    totals = to_arrow(
         sums_.groupBy("partition")
         .agg(
             sf.sum("rows").alias("rows"),
@@ -125,7 +126,6 @@ def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> O
             sf.min("least_size").alias("size"),
         )
         .limit(_PARTITIONS + 1)
-        .toArrow()
     )
     if totals.num_rows > _PARTITIONS:
         raise PartwrightError(
@@ -147,9 +147,9 @@ def observed(sums_: DataFrame, order: Callable[[], pa.Table] | None = None) -> O
         heaviest = by_key.orderBy(sf.desc("rows"), "key").limit(_HEAVY).select("key")
         # All partitions of each: nothing of the heaviest is left out.
         of_them = keyed.join(sf.broadcast(heaviest), "key", "left_semi")
-        heavy = of_them.select("partition", "key", "rows").toArrow()
+        heavy = to_arrow(of_them.select("partition", "key", "rows"))
         keyed = keyed.withColumn("level", _level()).where(sf.col("level") >= scale.bit_length() - 1)
-    pairs = keyed.select("partition", "key", *_SUMS).toArrow()
+    pairs = to_arrow(keyed.select("partition", "key", *_SUMS))
     return Observed.of_sums(totals, pairs, scale, heavy, order)
 
 
@@ -158,7 +158,7 @@ def order_of(rows: DataFrame) -> Callable[[], pa.Table]:
 
     def order() -> pa.Table:
         dated = rows.where(sf.col("time").isNotNull()).orderBy("time").limit(EARLIEST)
-        return dated.select("time", "partition").toArrow()
+        return to_arrow(dated.select("time", "partition"))
 
     return order
 
@@ -203,13 +203,13 @@ def refused() -> Iterator[None]:
 
 def _levels(keyed: DataFrame) -> list[Level]:
     by_level = keyed.select(_level().alias("level"), sf.octet_length("key").alias("bytes")).groupBy("level")
-    found = by_level.agg(sf.count("*").alias("pairs"), sf.sum("bytes").alias("bytes")).toArrow()
+    found = to_arrow(by_level.agg(sf.count("*").alias("pairs"), sf.sum("bytes").alias("bytes")))
     return [Level(row["level"], row["pairs"], row["bytes"]) for row in found.to_pylist()]
 
 
 def _level() -> Column:
     """How often the hashes that are kept may be halved until the key's own is not among them."""
-    unsigned = murmur2("key").cast("long") + sf.lit(1 << 31)
+    unsigned = murmur2("key", engine=ARROW).cast("long") + sf.lit(1 << 31)
     return sf.lit(32) - sf.length(sf.bin(unsigned))
 
 
@@ -244,9 +244,11 @@ def _milliseconds(df: DataFrame, col: str | Column | None) -> Column:
     if isinstance(kind, TimestampType):
         return sf.unix_millis(time)
     if isinstance(kind, TimestampNTZType):
-        # As UTC, whatever the session's zone is; from the first time there is, for differences go towards zero.
-        first = sf.lit("0001-01-01").cast("timestamp_ntz")
-        return sf.timestamp_diff("MILLISECOND", first, time) - sf.lit(_MILLIS_BEFORE_1970)
+        # As UTC, whatever the session's zone is.
+        day = sf.datediff(time.cast("date"), sf.lit("1970-01-01").cast("date")).cast("long")
+        minutes = (day * 24 + sf.hour(time)) * 60 + sf.minute(time)
+        millis = sf.floor(sf.date_part(sf.lit("SECOND"), time) * 1000).cast("long")
+        return minutes * 60_000 + millis
     raise PartwrightError(
         f"the column of timestamps is {kind.simpleString()}: cast it to timestamp, or give milliseconds as bigint"
     )

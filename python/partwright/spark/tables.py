@@ -9,6 +9,7 @@ from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.producer.producer import Producer
 from partwright.spark.columns import partition_for_key
+from partwright.spark.engines.choice import JVM, chosen
 from partwright.spark.schema import check_key
 from partwright.spark.strategies import by_strategy, the_topic
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from partwright.cluster import Cluster
 
-__all__ = ["PARTITION", "with_partition"]
+__all__ = ["PARTITION", "check_absent", "with_partition"]
 
 # The name that Spark's Kafka sink reads.
 PARTITION = "partition"
@@ -42,6 +43,7 @@ def with_partition(
     field: str | Column | None = None,
     time: str | Column | None = None,
     cluster: Cluster | None = None,
+    engine: str | None = None,
 ) -> DataFrame:
     """The table and, as an int column `partition`, where a client's producer would put each row.
 
@@ -67,6 +69,7 @@ def with_partition(
             Without it a batch leaves when it is full.
         cluster: For strategies that go by leaders or racks, where the topic's partitions are; it has this topic alone,
             with `n` partitions. Without it all of them have a leader.
+        engine: `arrow` or `jvm`; see `partition_for_key`. Strategies have `arrow` alone.
 
     Returns:
         `df` with one column more, null where the client does not go by the key: Spark's Kafka sink leaves such a
@@ -75,9 +78,9 @@ def with_partition(
     Raises:
         KeyTypeError: The key's type has no key bytes under this key type.
         PartwrightError: There is no such column, or one called `partition` already; `n` out of range; an
-            unknown client, key type or strategy; for strategies, a stream, rows that were shuffled and have no
-            `order_by`, and sizes that are missing. As Spark's `PythonException`, when a job runs: rows that are
-            equal in `order_by`.
+            unknown client, key type, strategy or engine; a rule that engine `jvm` has no expression for; for
+            strategies, a stream, rows that were shuffled and have no `order_by`, and sizes that are missing. As
+            Spark's `PythonException`, when a job runs: rows that are equal in `order_by`.
 
     Examples:
         >>> with_partition(flights, key="tailnum", n=12)
@@ -85,9 +88,15 @@ def with_partition(
     """
     hashing.partition_for_key(None, n, client, key_type)
     if partition != PARTITION:
-        check_no_partition(df)
+        check_absent(df, PARTITION)
     check_key(df, key, key_type)
+    engine = chosen(engine, df.sparkSession)
     if strategy not in {None, "key"} or partition is not None:
+        if engine == JVM:
+            raise PartwrightError(
+                "engine jvm places by the key alone: say engine='arrow' for a strategy or a column of partitions",
+                value=strategy,
+            )
         topic = the_topic(cluster, index(n), strategy)
 
         def made(task: int) -> Producer:
@@ -103,17 +112,16 @@ def with_partition(
             "value": value,
             "size": size,
         }
-        df, placed = by_strategy(df, columns, made, order_by)
-        return df.withColumn(PARTITION, placed)
-    return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type))
+        return by_strategy(df, PARTITION, columns, made, order_by)
+    return df.withColumn(PARTITION, partition_for_key(key, n, client, key_type, engine=engine))
 
 
-def check_no_partition(df: DataFrame) -> None:
-    """Refuse a table that has a column `partition`, such as one read from Kafka.
+def check_absent(df: DataFrame, column: str) -> None:
+    """Refuse a table that has a column of a name that is to be added, as `partition` in one read from Kafka.
 
     Raises:
         PartwrightError: With the column's name; Spark takes names without regard to case.
     """
     for name in df.columns:
-        if name.lower() == PARTITION:
+        if name.lower() == column:
             raise PartwrightError(f"the table has a column {name!r} already: rename it or drop it first")

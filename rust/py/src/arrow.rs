@@ -1,9 +1,10 @@
 //! Arrow arrays in from Python and out to pyarrow; the only file that knows `pyo3_arrow`.
 
+use std::slice;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, new_empty_array};
-use arrow_schema::{Field, FieldRef};
+use arrow_array::{Array, ArrayRef, Int32Array, new_empty_array};
+use arrow_schema::{DataType, Field};
 use partwright_core::hashing::KeyType;
 use partwright_core::{Error as CoreError, Result as CoreResult, columnar};
 use pyo3::exceptions::PyTypeError;
@@ -14,14 +15,20 @@ use pyo3::types::PyCapsule;
 use pyo3_arrow::PyChunkedArray;
 use pyo3_arrow::ffi::to_array_pycapsules;
 
-use crate::capsule::{import_array, import_stream};
+use crate::capsule::{import_array, import_pyarrow, import_stream, int32_to_pyarrow};
 use crate::error::{BoundaryError, caught, detached, unreadable};
 
-/// A column as Python gave it: one array, or the chunks of a stream.
+/// A column as Python gave it.
 pub(crate) struct Column {
-    chunks: Vec<ArrayRef>,
-    field: FieldRef,
-    chunked: bool,
+    chunks: Chunks,
+    /// A column of UUIDs is binary to Arrow.
+    of_uuids: bool,
+}
+
+enum Chunks {
+    One(ArrayRef),
+    /// Those of a stream, all of one type.
+    Stream(Vec<ArrayRef>, DataType),
 }
 
 impl<'py> FromPyObject<'_, 'py> for Column {
@@ -38,19 +45,23 @@ impl<'py> FromPyObject<'_, 'py> for Column {
 impl Column {
     fn import(given: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let py = given.py();
+        if let Some(array) = import_pyarrow(given)? {
+            return Ok(Self { chunks: Chunks::One(array), of_uuids: false });
+        }
         if let Some(export) = given.getattr_opt(intern!(py, "__arrow_c_array__"))? {
             let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = export
                 .call0()?
                 .extract()
                 .map_err(|_| PyTypeError::new_err("__arrow_c_array__ gives no pair of capsules"))?;
             let (array, field) = import_array(&schema, &array)?;
-            return Ok(Self { chunks: vec![array], field: Arc::new(field), chunked: false });
+            return Ok(Self { chunks: Chunks::One(array), of_uuids: is_of_uuids(&field) });
         }
         let stream = given.getattr(intern!(py, "__arrow_c_stream__"))?.call0()?;
         let stream =
             stream.cast().map_err(|_| PyTypeError::new_err("__arrow_c_stream__ gives no capsule"))?;
         let (chunks, field) = import_stream(stream)?;
-        Ok(Self { chunks, field: Arc::new(field), chunked: true })
+        let of_uuids = is_of_uuids(&field);
+        Ok(Self { chunks: Chunks::Stream(chunks, field.data_type().clone()), of_uuids })
     }
 
     /// `rule` of each chunk without the GIL, as a `pyarrow.Array` or a `pyarrow.ChunkedArray` of the same chunks.
@@ -60,21 +71,32 @@ impl Column {
         key_type: Option<KeyType>,
         rule: impl Fn(&dyn Array) -> CoreResult<A> + Send + Sync,
     ) -> Result<Py<PyAny>, BoundaryError> {
+        let (chunks, data_type) = match &self.chunks {
+            Chunks::One(array) => {
+                let result = detached(py, || {
+                    self.refuse_uuids(key_type)?;
+                    rule(array)
+                })?;
+                return to_pyarrow(py, result);
+            }
+            Chunks::Stream(chunks, data_type) => (chunks, data_type),
+        };
         let (results, field) = detached(py, || {
             self.refuse_uuids(key_type)?;
-            let (mut results, mut rows) = (Vec::<ArrayRef>::with_capacity(self.chunks.len()), 0);
-            for chunk in &self.chunks {
+            let (mut results, mut rows) = (Vec::<ArrayRef>::with_capacity(chunks.len()), 0);
+            for chunk in chunks {
                 results.push(Arc::new(rule(chunk).map_err(|error| error.below(rows))?));
                 rows += chunk.len();
             }
             let data_type = match results.first() {
                 Some(first) => first.data_type().clone(),
                 // No chunks have a type all the same, which may be refused.
-                None => rule(&new_empty_array(self.field.data_type()))?.data_type().clone(),
+                None => rule(&new_empty_array(data_type))?.data_type().clone(),
             };
             Ok((results, Arc::new(Field::new("", data_type, true))))
         })?;
-        export(py, results, field, self.chunked)
+        let column = PyChunkedArray::try_new(results, field)?;
+        Ok(column.into_pyarrow(py)?.unbind())
     }
 
     /// `rule` of two columns of one chunk each, without the GIL, as a `pyarrow.Array`.
@@ -90,8 +112,19 @@ impl Column {
 
     /// Its one chunk.
     pub(crate) fn only(self) -> ArrayRef {
-        let empty = || new_empty_array(self.field.data_type());
-        self.chunks.into_iter().next().unwrap_or_else(empty)
+        match self.chunks {
+            Chunks::One(array) => array,
+            Chunks::Stream(chunks, data_type) => {
+                chunks.into_iter().next().unwrap_or_else(|| new_empty_array(&data_type))
+            }
+        }
+    }
+
+    fn chunks(&self) -> &[ArrayRef] {
+        match &self.chunks {
+            Chunks::One(array) => slice::from_ref(array),
+            Chunks::Stream(chunks, _) => chunks,
+        }
     }
 
     /// The key bytes of the first row, the one there is where a single value came as a column.
@@ -102,7 +135,7 @@ impl Column {
     ) -> Result<Option<Vec<u8>>, BoundaryError> {
         let key = detached(py, || {
             self.refuse_uuids(key_type)?;
-            let Some(chunk) = self.chunks.first() else { return Ok(None) };
+            let Some(chunk) = self.chunks().first() else { return Ok(None) };
             Ok(columnar::key_column(chunk, key_type)?.key(0)?.map(<[u8]>::to_vec))
         });
         key.map_err(|error| match error {
@@ -114,12 +147,12 @@ impl Column {
     /// Where the key bytes of each chunk begin in memory, as the core sees them.
     pub(crate) fn addresses(self, py: Python<'_>) -> Result<Vec<Option<usize>>, BoundaryError> {
         let address = |chunk: &ArrayRef| Ok(columnar::key_column(chunk, None)?.address());
-        detached(py, || self.chunks.iter().map(address).collect())
+        detached(py, || self.chunks().iter().map(address).collect())
     }
 
-    /// A column of UUIDs is binary to Arrow, but no producer writes the 16 bytes unless it is said so.
+    /// UUIDs are binary, but no producer writes the 16 bytes unless it is said so.
     fn refuse_uuids(&self, key_type: Option<KeyType>) -> CoreResult<()> {
-        if key_type.is_none() && self.field.extension_type_name() == Some("arrow.uuid") {
+        if key_type.is_none() && self.of_uuids {
             return Err(CoreError::KeyType(
                 "uuid has no key bytes of its own: name the key type that its producer writes, java:uuid \
                  (36 characters) or bytes (16)"
@@ -130,32 +163,20 @@ impl Column {
     }
 }
 
-/// One array as a `pyarrow.Array`.
-pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Result<Py<PyAny>, BoundaryError> {
-    let field = Arc::new(Field::new("", array.data_type().clone(), true));
-    exported(py, &array, field)
+fn is_of_uuids(field: &Field) -> bool {
+    field.extension_type_name() == Some("arrow.uuid")
 }
 
-/// What `pyarrow.array` makes of an array's capsules, without its questions on what else it may be given.
-fn exported(py: Python<'_>, array: &dyn Array, field: FieldRef) -> Result<Py<PyAny>, BoundaryError> {
+/// One array as a `pyarrow.Array`: what `pyarrow.array` makes of its capsules, without its questions on what else it may
+/// be given.
+pub(crate) fn to_pyarrow<A: Array + 'static>(py: Python<'_>, array: A) -> Result<Py<PyAny>, BoundaryError> {
     static IMPORT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if let Some(array) = array.as_any().downcast_ref::<Int32Array>() {
+        return Ok(int32_to_pyarrow(py, array.clone())?);
+    }
+    let field = Arc::new(Field::new("", array.data_type().clone(), true));
     let import = IMPORT.get_or_try_init(py, || -> PyResult<Py<PyAny>> {
         Ok(py.import("pyarrow")?.getattr("Array")?.getattr("_import_from_c_capsule")?.unbind())
     })?;
-    Ok(import.call1(py, to_array_pycapsules(py, field, array, None).map_err(PyErr::from)?)?)
-}
-
-fn export(
-    py: Python<'_>,
-    mut results: Vec<ArrayRef>,
-    field: FieldRef,
-    chunked: bool,
-) -> Result<Py<PyAny>, BoundaryError> {
-    match results.pop() {
-        Some(only) if !chunked => exported(py, &only, field),
-        last => {
-            results.extend(last);
-            Ok(PyChunkedArray::try_new(results, field)?.into_pyarrow(py)?.unbind())
-        }
-    }
+    Ok(import.call1(py, to_array_pycapsules(py, field, &array, None).map_err(PyErr::from)?)?)
 }

@@ -1,5 +1,6 @@
 //! Python's view of `partwright_core::hashing`, for columns and for one key.
 
+use partwright_core::hashing::{KeyType, Partitions};
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
 
@@ -33,6 +34,37 @@ pub(crate) fn partition_for_key(
 ) -> Result<Py<PyAny>, BoundaryError> {
     let key_type = key_type.map(|key_type| key_type.0);
     keys.map(py, key_type, |keys| columnar::partition_for_key_by(&threads, keys, n.0, client.0, key_type))
+}
+
+/// A rule with its settings, which are checked once.
+#[pyclass(frozen, module = "partwright._core")]
+pub(crate) struct Placer {
+    n: Partitions,
+    client: hashing::Client,
+    key_type: Option<KeyType>,
+}
+
+#[pymethods]
+impl Placer {
+    #[new]
+    #[pyo3(signature = (n, client, key_type))]
+    fn new(n: Count, client: Client, key_type: Option<Encoding>) -> Result<Self, BoundaryError> {
+        let key_type = key_type.map(|key_type| key_type.0);
+        client.0.check_key_type(key_type)?;
+        Ok(Self { n: n.0, client: client.0, key_type })
+    }
+
+    /// The partition of each key.
+    fn place(&self, py: Python<'_>, keys: Column) -> Result<Py<PyAny>, BoundaryError> {
+        keys.map(py, self.key_type, |keys| {
+            columnar::partition_for_key(keys, self.n, self.client, self.key_type)
+        })
+    }
+
+    /// What it is made of again, in another process.
+    fn __getnewargs__(&self) -> (u32, &'static str, Option<&'static str>) {
+        (self.n.get(), self.client.profile().name, self.key_type.map(KeyType::name))
+    }
 }
 
 /// The key bytes of each value.
@@ -156,7 +188,7 @@ pub(crate) fn clients() -> Vec<ClientRow> {
 /// The names of the key types.
 #[pyfunction]
 pub(crate) fn key_types() -> Vec<&'static str> {
-    hashing::KeyType::ALL.iter().map(|key_type| key_type.name()).collect()
+    KeyType::ALL.iter().map(|key_type| key_type.name()).collect()
 }
 
 /// Where the key bytes of each chunk begin in memory, as the core sees them: the proof that nothing was copied.

@@ -25,7 +25,7 @@ mod _core {
     use crate::coordinators::{ClassicGroup, ConsumerGroup};
     #[pymodule_export]
     use crate::hashing::{
-        check, clients, coordinator_partition, coordinator_partition_of_bytes, encode, encode_one,
+        Placer, check, clients, coordinator_partition, coordinator_partition_of_bytes, encode, encode_one,
         key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes, partition_for_key, steps,
     };
     #[pymodule_export]

@@ -1,8 +1,10 @@
-"""`partwright doctor`: which step on the way to a Kafka fails, and what to do."""
+"""`partwright doctor`: which step on the way to a Kafka fails, which executor of a Spark, and what to do."""
 
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_FROM_ENVIRONMENT = ""
+
 
 @click.command("doctor")
 @click.option(
@@ -29,18 +33,38 @@ __all__ = ["command"]
 )
 @click.option("--topic", metavar="T", help="Describe this topic and read a record of it, too.")
 @click.option("--group", metavar="G", help="Describe this consumer group, too.")
+@click.option(
+    "--spark",
+    metavar="[ADDRESS]",
+    is_flag=False,
+    flag_value=_FROM_ENVIRONMENT,
+    help="Look at the executors of a Spark instead of a Kafka: a master as spark://HOST:7077, or a Spark "
+    "Connect server as sc://HOST (default: the application that spark-submit runs, or SPARK_REMOTE, or local[*]). "
+    "Their Python is PYSPARK_PYTHON, or this one.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long executors have to answer (with --spark).",
+)
 @connection_options
 @json_option
 def command(
     bootstrap: str | None,
     topic: str | None,
     group: str | None,
+    spark: str | None,
+    timeout: float,
     as_json: bool,
     connection: Connection,
 ) -> int:
     """Go the way to a Kafka step by step: name, port, TLS, user, each broker's own address, a topic, a group.
 
     Each step is printed as it is gone, with what was found or with what to do. Nothing is written, no group is joined.
+    With --spark, every executor is asked for its Python, its packages and a few hashes.
 
     \b
     Exit code: 0 every step passed, 1 one failed, 2 wrong use or bad configuration, 130 interrupted.
@@ -49,7 +73,14 @@ def command(
     Examples:
       partwright doctor --bootstrap 127.0.0.1:9092
       partwright doctor --bootstrap broker:9093 --command-config client.properties --topic orders --group billing
+      partwright doctor --spark spark://10.0.0.1:7077
     """
+    if spark is not None:
+        if bootstrap or topic or group:
+            raise PartwrightError(
+                "--spark looks at executors, and --bootstrap, --topic and --group at a Kafka"
+            )
+        return _executors(spark, timeout, as_json)
     if bootstrap is not None and "://" in bootstrap:
         raise PartwrightError(f"--bootstrap is host:port, not {bootstrap!r}")
     # Imported here alone: --help is there at once.
@@ -61,9 +92,35 @@ def command(
     for step in examine(None, topic=topic, group=group, kafka_config=config):
         steps.append(step)
         if not as_json:
-            mark = f"[{TERMINAL[HOLDS]}]✓[/]" if step.passed else f"[{TERMINAL[FAILS]}]✗[/]"
-            console.print(f"{mark} {step.name} {escape(step.where)}: {escape(step.said)}", soft_wrap=True)
+            console.print(
+                f"{_mark(step.passed)} {step.name} {escape(step.where)}: {escape(step.said)}", soft_wrap=True
+            )
     passed = all(step.passed for step in steps)
     if as_json:
         click.echo(json.dumps({"ok": passed, "steps": [step._asdict() for step in steps]}))
     return 0 if passed else 1
+
+
+def _executors(address: str, timeout: float, as_json: bool) -> int:
+    """Looks at the executors of a Spark, and prints each with its troubles."""
+    from partwright.spark.executors.doctor import examined
+    from partwright.spark.executors.session import looked_at
+
+    with tempfile.TemporaryDirectory(prefix="partwright-doctor-") as folder:
+        log = Path(folder, "spark.log")
+        with looked_at(address or None, log, timeout) as spark:
+            rows = examined(spark, timeout)
+    passed = all(row.ok for row in rows)
+    if as_json:
+        click.echo(json.dumps({"ok": passed, "executors": [row._asdict() for row in rows]}))
+        return 0 if passed else 1
+    console = stdout_console()
+    for row in rows:
+        where = " on ".join(filter(None, [row.executor, row.host])) or "an executor"
+        seen = f"Python {row.python}, partwright {row.partwright}, pyarrow {row.pyarrow}, {row.platform}"
+        console.print(f"{_mark(row.ok)} executor {escape(where)}: {escape(row.why or seen)}", soft_wrap=True)
+    return 0 if passed else 1
+
+
+def _mark(passed: bool) -> str:
+    return f"[{TERMINAL[HOLDS]}]✓[/]" if passed else f"[{TERMINAL[FAILS]}]✗[/]"

@@ -198,8 +198,16 @@ class KafkaConfig:
             found |= self._tls.java()
         if self._sasl is not None:
             found |= self._sasl.java()
-        shared = (common.of_java(name, value) for name, value in self._common if name not in names.READING)
-        return found | dict(filter(None, shared)) | dict(self._of_java)
+        return found | self._tuning_of_java(reading=False) | dict(self._of_java)
+
+    def java_reading(self) -> dict[str, str]:
+        """The settings besides that only a consumer takes, under Java's names.
+
+        Examples:
+            >>> KafkaConfig.read({"fetch.wait.max.ms": 100, "acks": "all"}).java_reading()
+            {'fetch.max.wait.ms': '100'}
+        """
+        return self._tuning_of_java(reading=True)
 
     def tls(self) -> TlsMaterial | None:
         """What TLS needs, for the standard library's `ssl`; None without TLS."""
@@ -233,6 +241,10 @@ class KafkaConfig:
             waits = {name: int(str(found.get(name, usual))) for name, usual in common.RECONNECT.items()}
             found["reconnect.backoff.max.ms"] = str(max(waits.values()))
         return found
+
+    def _tuning_of_java(self, *, reading: bool) -> dict[str, str]:
+        chosen = (each for each in self._common if (each[0] in names.READING) == reading)
+        return dict(filter(None, (common.of_java(name, value) for name, value in chosen)))
 
     def __repr__(self) -> str:
         parts = [self.servers or "no servers", self.security_protocol, *filter(None, [self.mechanism])]

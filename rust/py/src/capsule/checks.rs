@@ -54,19 +54,7 @@ pub(super) fn check_schema(schema: &FFI_ArrowSchema) -> Checked {
 
 /// Checks an array with all that is below it, under a schema that was checked.
 pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Checked {
-    if array.is_released() {
-        return Err("is released: it was read before, and can be read once".to_owned());
-    }
-    let (length, offset) = (array.length, array.offset);
-    if length < 0 {
-        return Err(format!("has the length {length}"));
-    }
-    if offset < 0 {
-        return Err(format!("has the offset {offset}"));
-    }
-    let rows = offset.checked_add(length).ok_or_else(|| {
-        format!("has the offset {offset} and the length {length}, more rows than Arrow has")
-    })?;
+    let rows = rows_of(array)?;
     let shape = shape_of(schema)?;
     check_buffers(array, &shape, rows)?;
     check_children(array, schema, &shape, rows)?;
@@ -78,6 +66,30 @@ pub(super) fn check_array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> C
         (None, Some(_)) => Err("lacks the dictionary that its schema has".to_owned()),
         (Some(_), None) => Err("has a dictionary that its schema lacks".to_owned()),
     }
+}
+
+/// Checks an array of text or binary with offsets of so many bytes.
+pub(super) fn check_bytes(array: &FFI_ArrowArray, offsets: usize) -> Checked {
+    let rows = rows_of(array)?;
+    let shape = Shape { validity: true, layout: Layout::Bytes(offsets), children: Children::None };
+    check_buffers(array, &shape, rows)
+}
+
+/// How many rows an array has from its buffers' start on.
+fn rows_of(array: &FFI_ArrowArray) -> Checked<i64> {
+    if array.is_released() {
+        return Err("is released: it was read before, and can be read once".to_owned());
+    }
+    let (length, offset) = (array.length, array.offset);
+    if length < 0 {
+        return Err(format!("has the length {length}"));
+    }
+    if offset < 0 {
+        return Err(format!("has the offset {offset}"));
+    }
+    offset
+        .checked_add(length)
+        .ok_or_else(|| format!("has the offset {offset} and the length {length}, more rows than Arrow has"))
 }
 
 fn schema_below(schema: &FFI_ArrowSchema, depth: usize) -> Checked {

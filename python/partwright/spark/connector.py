@@ -1,0 +1,45 @@
+"""Spark's Kafka connector: how it reaches a Kafka, and what to say where a session does not have it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+from partwright.kafka.connectors import CONNECTORS, SparkBuild
+from partwright.spark.executors.ask import is_classic
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = ["no_connector", "spark_options"]
+
+
+def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, str]:
+    """The options by which Spark's Kafka connector, a Java client, reaches what a configuration is for.
+
+    Args:
+        config: The client configuration.
+        reading: Whether what only a consumer takes is among them, such as `isolation.level`.
+    """
+    settings = config.java() | (config.java_reading() if reading else {})
+    return {f"kafka.{name}": value for name, value in settings.items()}
+
+
+def no_connector(spark: SparkSession) -> PartwrightError:
+    """The session has no Kafka connector: the error, with where it comes from."""
+    if is_classic(spark):
+        from partwright.spark.spark_home import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
+
+        build = installed_spark()
+    else:
+        # A server does not say its Scala: PySpark's own 3.5 has 2.12, later ones have 2.13 alone.
+        build = SparkBuild(spark.version, "2.12" if spark.version.startswith("3.") else "2.13")
+    minor = ".".join(build.spark.split(".")[:2])
+    name = CONNECTORS.get((minor, build.scala), f"connector-{build.spark}_{build.scala}")
+    version, _, scala = name.removeprefix("connector-").partition("_")
+    return PartwrightError(
+        "this Spark session has no Kafka connector: make it with pws.session(kafka=True), or start Spark with "
+        f"--packages org.apache.spark:spark-sql-kafka-0-10_{scala}:{version}"
+    )

@@ -1,0 +1,192 @@
+"""The door between Arrow's columns and Spark: a function over them as a Spark column, and a table of Spark as theirs.
+
+It is an Arrow UDF where PySpark has one, from 4.1 on. PySpark 3.5 and 4.0 have a pandas UDF for a column, which
+`pandas_udf.py` feeds without loss, and `mapInArrow` for a table.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as sf
+from pyspark.sql.types import StructField, StructType
+
+from partwright.spark.executors.sent import sent
+from partwright.spark.requirements import is_remote, pyspark_version, require_pandas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql._typing import UserDefinedFunctionLike
+    from pyspark.sql.types import DataType
+
+__all__ = ["Batches", "column", "is_column", "sql_function", "to_arrow", "with_column"]
+
+Batches: TypeAlias = Iterator[tuple[pa.Array, ...]]
+"""A task's batches, each with the columns that were asked for."""
+
+# Made as its module is imported, so that type checkers do not see it.
+_arrow_udf: Any = getattr(sf, "arrow_udf", None)
+
+
+def column(
+    name: str,
+    function: Callable[..., pa.Array],
+    returns: DataType,
+    names: Sequence[str],
+    cols: Sequence[Column],
+) -> Column:
+    """A function over Arrow arrays as a column, marked as nondeterministic: it runs once a row.
+
+    Args:
+        name: How the function is called; the column's name has it.
+        function: From the columns' arrays of one batch to an array that is as long.
+        returns: The Spark type of what it gives.
+        names: What it takes, in order, as the column's name has it.
+        cols: The same as columns.
+    """
+    if _arrow_udf is not None:
+        function = _over_arrays(function, name)
+        return cast("Column", _arrow_udf(sent(function), returns).asNondeterministic()(*cols))
+    require_pandas()
+    from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
+
+    made = pandas_udf.column(name, function, returns, cols)
+    return made.alias(f"{name}({', '.join(names)})")
+
+
+def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType) -> UserDefinedFunctionLike:
+    """A function over Arrow arrays as `spark.udf.register` takes it; deterministic for Spark.
+
+    Args:
+        name: Its name.
+        function: From one batch's arrays to an array that is as long; SQL may leave out what has a default.
+        returns: The Spark type of what it gives.
+    """
+    if _arrow_udf is not None:
+        return cast("UserDefinedFunctionLike", _arrow_udf(sent(_over_arrays(function, name)), returns))
+    require_pandas()
+    from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
+
+    return pandas_udf.sql_function(name, function, returns)
+
+
+def with_column(
+    df: DataFrame,
+    name: str,
+    function: Callable[[Batches], Iterator[pa.Array]],
+    returns: DataType,
+    cols: Sequence[Column],
+    keep: Sequence[str] = ("*",),
+) -> DataFrame:
+    """A table with one column more, which a function makes task by task, whatever types its columns are of.
+
+    Args:
+        df: The table.
+        name: The column's name; what has it already is replaced.
+        function: From a task's batches of the columns to an array for each batch, in order.
+        returns: The Spark type of what it gives.
+        cols: What it takes, in order.
+        keep: The table's columns that stay; by default all of them.
+    """
+    kept = df.select(*keep)
+    if _arrow_udf is None:
+        return _mapped(kept.schema, df.select(*keep, *cols), StructField(name, returns), function)
+
+    # Spark looks for exactly these annotations, and hands a column alone over as it is.
+    def over_tuples(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+        return function(batches)
+
+    def over_arrays(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        return function((array,) for array in batches)
+
+    udf = _arrow_udf(sent(over_arrays if len(cols) == 1 else over_tuples), returns).asNondeterministic()
+    made = cast("Column", udf(*cols))
+    return df.withColumn(name, made) if [*keep] == ["*"] else df.select(*keep, made.alias(name))
+
+
+def _mapped(
+    kept: StructType, given: DataFrame, made: StructField, function: Callable[[Batches], Iterator[pa.Array]]
+) -> DataFrame:
+    """The same by `mapInArrow`: of what is given the first columns are kept, and the function takes the others."""
+    require_pandas()
+    width = len(kept.fields)
+    # As `withColumn` does it: names are the same in any case.
+    replaced = {place for place, field in enumerate(kept.fields) if field.name.lower() == made.name.lower()}
+    fields = [made if place in replaced else field for place, field in enumerate(kept.fields)]
+    schema = StructType(fields if replaced else [*fields, made])
+
+    def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        taken: deque[pa.RecordBatch] = deque()
+
+        def others() -> Batches:
+            for batch in batches:
+                taken.append(batch)
+                yield tuple(batch.columns[width:])
+
+        for array in function(others()):
+            columns = taken.popleft().columns[:width]
+            columns = [array if place in replaced else each for place, each in enumerate(columns)]
+            columns = columns if replaced else [*columns, array]
+            yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
+
+    return _by_place(given).mapInArrow(sent(mapped), schema)
+
+
+def _by_place(df: DataFrame) -> DataFrame:
+    """A table whose columns are called by their places: `mapInArrow` takes them by name, which may stand twice."""
+    return df.toDF(*map(str, range(len(df.columns))))
+
+
+def to_arrow(df: DataFrame) -> pa.Table:
+    """A table's rows on the driver, as `DataFrame.toArrow` gives them, which PySpark 3.5 lacks."""
+    if hasattr(df, "toArrow"):
+        return df.toArrow()
+    require_pandas()
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - it needs pandas
+
+    def as_bytes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.RecordBatch.from_arrays([pa.array([_written(batch)], pa.binary())], ["batch"])
+
+    rows = _by_place(df).mapInArrow(sent(as_bytes), "batch binary").collect()
+    if not rows:
+        return to_arrow_schema(df.schema).empty_table()
+    return pa.concat_tables(pa.ipc.open_stream(row[0]).read_all() for row in rows).rename_columns(df.columns)
+
+
+def _written(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def is_column(value: object) -> bool:
+    """Whether this is a Column, also one of Spark Connect, whose class in PySpark 3.5 is no subclass of the other."""
+    if isinstance(value, Column):
+        return True
+    if pyspark_version() >= _ONE_CLASS or not is_remote():
+        return False
+    from pyspark.sql.connect.column import Column as Remote  # noqa: PLC0415 - it needs grpcio
+
+    return isinstance(value, Remote)
+
+
+_ONE_CLASS = (4, 0)
+
+
+def _over_arrays(function: Callable[..., pa.Array], name: str) -> Callable[..., pa.Array]:
+    # Spark looks for exactly `pa.Array` in these annotations, and names a column after the function; SQL may name
+    # arguments.
+    def called(*columns: pa.Array, **named: pa.Array) -> pa.Array:
+        return function(*columns, **named)
+
+    called.__name__ = name
+    return called

@@ -1,0 +1,161 @@
+"""What works out a partition in Spark: the core in Python workers, or an expression of Spark's own."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import contextmanager, redirect_stdout, suppress
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException, PySparkRuntimeError
+from pyspark.sql import SparkSession
+
+from partwright._check import unknown
+from partwright.errors import PartwrightError
+from partwright.spark.requirements import is_remote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+__all__ = ["ARROW", "JVM", "MARK", "SETTING", "active_session", "chosen", "engine_of", "refuse_stopped"]
+
+ARROW = "arrow"
+JVM = "jvm"
+SETTING = "spark.partwright.engine"
+"""The session's setting that names the engine where no call does."""
+MARK = ", which has no key bytes in engine jvm"
+"""What each expression of engine jvm holds, in the sentence for a key of another type: `engine_of` looks for it."""
+
+# The functions that Python workers run, those of `arrow.py` among them. In a plan their arguments are columns with a
+# number, as in `key#7`; a column of engine jvm may be called like them, `murmur2(key)`, and has no number in brackets.
+_OF_KEYS = ("partition_for_key", "murmur2", "encode", "kafka_partition", "kafka_murmur2")
+_OF_TASKS = ("over_arrays", "over_tuples", "mapped")
+_CALL = re.compile(rf"\b(?:{'|'.join([*_OF_KEYS, *_OF_TASKS])})\(")
+_FIELDS = "spark.sql.debug.maxToStringFields"
+_ALL_FIELDS = 2**31 - 1
+
+
+def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
+    """The engine that a call names, or else the session's setting, or else `arrow`.
+
+    Args:
+        engine: What the call names.
+        spark: The session; the active one by default.
+
+    Raises:
+        PartwrightError: There is no such engine.
+
+    Examples:
+        >>> chosen("jvm")
+        'jvm'
+        >>> chosen("rust")
+        Traceback (most recent call last):
+            ...
+        partwright.errors.PartwrightError: there is no engine 'rust' in partwright.spark: there are arrow and jvm
+    """
+    where = "partwright.spark"
+    if engine is None:
+        engine = _setting(spark or active_session())
+        where = f"partwright.spark, and the session's {SETTING} names it"
+    if engine not in (ARROW, JVM):
+        raise unknown(engine, "engine", (ARROW, JVM), where)
+    return engine
+
+
+def _setting(spark: SparkSession | None) -> str:
+    if spark is None:
+        return ARROW
+    try:
+        return str(spark.conf.get(SETTING, ARROW))
+    except PySparkException:
+        # A server that shows no such setting let nobody set it.
+        return ARROW
+
+
+def active_session() -> SparkSession | None:
+    """The session in which columns are made, classic or of Spark Connect; None where there is none."""
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        return None
+
+
+def refuse_stopped(spark: SparkSession) -> None:
+    """Refuse a session that has ended: PySpark fails there without a word.
+
+    Raises:
+        PartwrightError: In one sentence.
+    """
+    session: Any = spark
+    if session.is_stopped if is_remote() else session.sparkContext._jsc is None:
+        raise PartwrightError(
+            "the Spark session of this table was stopped: start another, and read the table in it"
+        )
+
+
+def engine_of(df: DataFrame) -> set[str]:
+    """The engines that work for `partwright.spark` in a table's plan, by the plan's own words.
+
+    The plan is read as it was written, before Spark optimises it: a column that nobody reads counts. What was written
+    or checkpointed before is no part of a plan any more; what is cached is.
+
+    Args:
+        df: The table, a stream as well.
+
+    Returns:
+        A set of `arrow` and `jvm`; empty where nothing of the plan places, hashes or encodes keys or assigns groups.
+
+    Raises:
+        PartwrightError: The table's session was stopped.
+
+    Examples:
+        >>> from partwright.spark import with_partition
+        >>> engine_of(with_partition(flights, "tailnum", 12))
+        {'arrow'}
+        >>> engine_of(flights)
+        set()
+    """
+    refuse_stopped(df.sparkSession)
+    plan = _analyzed(df)
+    found = {JVM} if MARK in plan else set()
+    if any("#" in _in_brackets(plan, call.end()) for call in _CALL.finditer(plan)):
+        found.add(ARROW)
+    return found
+
+
+def _in_brackets(text: str, begin: int) -> str:
+    """What stands before the bracket that closes the one before `begin`."""
+    depth = 1
+    for bracket in re.compile(r"[()]").finditer(text, begin):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth == 0:
+            return text[begin : bracket.start()]
+    return text[begin:]
+
+
+def _analyzed(df: DataFrame) -> str:
+    """A table's analyzed plan in words, with each of its columns."""
+    text = io.StringIO()
+    with _all_fields(df.sparkSession), redirect_stdout(text):
+        df.explain("extended")
+    plan = text.getvalue()
+    begins, ends = "== Analyzed Logical Plan ==", "== Optimized Logical Plan =="
+    return plan.partition(begins)[2].partition(ends)[0]
+
+
+@contextmanager
+def _all_fields(spark: SparkSession) -> Iterator[None]:
+    """Spark prints no more than 25 columns of a table, unless it is told to."""
+    before = None
+    # Some platforms take no settings; then the plan is as long as they print it.
+    with suppress(PySparkException):
+        before = spark.conf.get(_FIELDS)
+        spark.conf.set(_FIELDS, _ALL_FIELDS)
+    try:
+        yield
+    finally:
+        if before is not None:
+            with suppress(PySparkException):
+                spark.conf.set(_FIELDS, before)

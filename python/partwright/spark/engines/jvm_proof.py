@@ -1,0 +1,87 @@
+"""The proof of engine jvm: before its first use in a session, each of its hashes is held to the core's own."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as sf
+
+from partwright._check import first_line
+from partwright.errors import PartwrightError
+from partwright.keys import hashing
+from partwright.spark.requirements import is_remote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import Column, SparkSession
+
+__all__ = ["WHOLE", "differs", "prove", "session_id"]
+
+WHOLE = {"java:short": 2, "java:int": 4, "java:long": 8}
+"""How many bytes a whole number's key has, by its key type."""
+
+# Every length of tail, bytes below and above 127, and more than any processor's word.
+_KEYS = [b"", b"a", b"\xff\x80", b"\x00\x7f\x81", b"TT0124", "漢字".encode(), b"\xff" * 16, bytes(range(256))]
+_PROVEN: set[tuple[str, str]] = set()
+
+
+def session_id(spark: SparkSession) -> str:
+    """What a proof holds for: a classic session's application, or a session of Spark Connect."""
+    remote: Any = spark  # Its class is another one.
+    return str(remote.session_id if is_remote() else spark.sparkContext.applicationId)
+
+
+def prove(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) -> None:
+    """Hold an expression to the core, once a session.
+
+    Args:
+        spark: The session.
+        what: `murmur2`, `crc32`, or a key type of whole numbers, whose murmur2 it is.
+        hashed: From a column of golden keys to their hashes.
+
+    Raises:
+        PartwrightError: Spark gives another hash, or fails.
+    """
+    proven = (session_id(spark), what)
+    if proven not in _PROVEN:
+        if wrong := differs(spark, what, hashed):
+            raise PartwrightError(
+                f"engine jvm is not exact in this session, for its {what} {wrong}: leave engine out for arrow"
+            )
+        _PROVEN.add(proven)
+
+
+def differs(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) -> str | None:
+    """What is wrong with an expression, as the end of a sentence; None where it hashes as the core does.
+
+    Spark works out these rows as it plans, on the driver: no task runs.
+    """
+    keys, literals, wanted = _golden(what)
+    rows = ", ".join(f"({each})" for each in literals)
+    table = spark.sql(f"SELECT key FROM VALUES {rows} AS golden(key)")  # noqa: S608 - rows of this file's own
+    try:
+        found = table.select(hashed(sf.col("key"))).collect()
+    except PySparkException as error:
+        return f"fails ({first_line(error)})"
+    for key, row, want in zip(keys, found, wanted, strict=True):
+        if row[0] != want:
+            return f"of {key!r} is {row[0]}, not {want}"
+    return None
+
+
+def _golden(what: str) -> tuple[list[object], list[str], list[int]]:
+    """Some keys, the same in SQL, and their hashes."""
+    if what in WHOLE:
+        most = 2 ** (8 * WHOLE[what] - 1)
+        numbers = [0, 1, -1, 127, -128, 0x0123456789ABCDEF % most, most - 1, -most]
+        written = [f"CAST('{number}' AS BIGINT)" for number in numbers]
+        return numbers, written, hashing.murmur2(pa.array(numbers), key_type=what).to_pylist()
+    written = [f"X'{key.hex()}'" for key in _KEYS]
+    keys = pa.array(_KEYS, pa.binary())
+    if what == "crc32":
+        return list(_KEYS), written, [zlib.crc32(key) for key in _KEYS]
+    return list(_KEYS), written, hashing.murmur2(keys).to_pylist()

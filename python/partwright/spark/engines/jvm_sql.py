@@ -1,0 +1,98 @@
+"""The SQL functions of engine jvm: names in a classic session that become expressions as Spark resolves a query.
+
+Spark has no public door for this from Python: it asks a function of Scala's for a call's expression, and py4j lets
+Java call Python there. No row comes to Python.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.java_gateway import ensure_callback_server_started
+
+from partwright.errors import PartwrightError
+from partwright.keys import hashing
+from partwright.spark.engines import jvm
+from partwright.spark.engines.static_invoke import as_expression, from_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import Column, SparkSession
+
+__all__ = ["register_expressions"]
+
+# How many arguments may stand behind the key.
+_SETTINGS = range(1, 4)
+
+
+def register_expressions(spark: SparkSession) -> None:
+    """Make `kafka_partition` and `kafka_murmur2` known to a classic session as expressions."""
+    classic: Any = spark
+    ensure_callback_server_started(classic.sparkContext._gateway)  # type: ignore[no-untyped-call]
+    registry = classic._jsparkSession.sessionState().functionRegistry()
+    for name, made in (("kafka_partition", _partition), ("kafka_murmur2", _murmur2)):
+        registry.createOrReplaceTempFunction(name, _Builder(classic._jvm, name, made), "scala_udf")
+
+
+class _Builder:
+    """What Spark asks for a call's expression, once for each place of it in a query."""
+
+    def __init__(self, java: Any, name: str, made: Callable[[Column, list[Any]], Column]) -> None:
+        self._java, self._name, self._made = java, name, made
+
+    def apply(self, arguments: Any) -> Any:
+        """The call's expression, of a Scala `Seq` of its arguments'."""
+        given = [arguments.apply(at) for at in range(arguments.size())]
+        if not given:
+            raise PartwrightError(f"{self._name} takes a key, and it is missing")
+        found = self._made(from_expression(self._java, given[0]), [_constant(each) for each in given[1:]])
+        return as_expression(self._java, found.alias(f"{self._name}({', '.join(map(_shown, given))})"))
+
+    class Java:
+        """The interface, for py4j."""
+
+        implements = ("scala.Function1",)
+
+
+def _partition(key: Column, settings: list[Any]) -> Column:
+    if len(settings) not in _SETTINGS:
+        raise PartwrightError(
+            "kafka_partition takes a key and n, the topic's number of partitions, and perhaps a client and a key type, "
+            f"not {len(settings) + 1} arguments"
+        )
+    given = dict(zip(("n", "client", "key_type"), settings, strict=False))
+    for name, said in (("n", "n, the number of partitions,"), ("client", "client")):
+        if given.setdefault(name, "java") is None:
+            raise PartwrightError(f"kafka_partition: {said} is NULL")
+    n, client, key_type = given["n"], given["client"], given.get("key_type")
+    hashing.partition_for_key(None, n, client, key_type)
+    return jvm.partition_of(key, n, client, key_type)
+
+
+def _murmur2(key: Column, settings: list[Any]) -> Column:
+    if len(settings) > 1:
+        raise PartwrightError(
+            f"kafka_murmur2 takes a key and perhaps a key type, not {len(settings) + 1} arguments"
+        )
+    key_type = settings[0] if settings else None
+    hashing.partition_for_key(None, 1, key_type=key_type)
+    return jvm.murmur2_of(key, key_type)
+
+
+def _shown(argument: Any) -> str:
+    """An argument as Spark calls it in a column's name."""
+    if argument.getClass().getSimpleName() == "AttributeReference":
+        return str(argument.name())
+    return str(argument.toString() if argument.foldable() else argument.sql())
+
+
+def _constant(argument: Any) -> Any:
+    """A constant argument's value: an expression is made for one n, client and key type."""
+    if not argument.foldable():
+        raise PartwrightError(
+            f"engine jvm takes constants for n, client and key type in SQL, not {argument.sql()}: register the "
+            "functions with engine='arrow' where they differ by row"
+        )
+    value = argument.eval(None)
+    return value if value is None or isinstance(value, int) else value.toString()

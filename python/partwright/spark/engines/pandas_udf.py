@@ -1,0 +1,130 @@
+"""A function over Arrow arrays as a pandas UDF, for PySpark 3.5 and 4.0, which have no Arrow UDF.
+
+Spark turns each batch into pandas' Series first: numbers with nulls become floats, in which a bigint beyond 2^53 is
+another one and a null is a NaN. So a column's values are sent as bytes, numbers as their text, next to the name of
+their type, and become Arrow's again here; of a float's NaNs the text knows one, Java's. What SQL calls gets its
+arguments as they are, and refuses what is not certain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as sf
+
+from partwright.errors import PartwrightError
+from partwright.spark.executors.sent import sent
+from partwright.spark.requirements import pyspark_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import Column
+    from pyspark.sql._typing import UserDefinedFunctionLike
+    from pyspark.sql.types import DataType
+
+__all__ = ["column", "sql_function"]
+
+# Made as its module is imported, so that type checkers do not see it.
+_pandas_udf: Any = sf.pandas_udf  # type: ignore[attr-defined]
+# By Spark's name what a type is to Arrow; where it stands here is sent with the values.
+_TYPES = {
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "void": pa.null(),
+}
+_ARROW = [*_TYPES.values()]
+_OTHER = -1
+# Beyond it a float64 stands for more than one whole number.
+_CERTAIN = 2**53
+
+
+def column(name: str, function: Callable[..., pa.Array], returns: DataType, cols: Sequence[Column]) -> Column:
+    """See `partwright.spark.engines.arrow.column`; the column has no name of its own yet."""
+
+    def called(*series: pd.Series) -> pd.Series:
+        given = [_read(name, kind, values) for kind, values in zip(series[::2], series[1::2], strict=True)]
+        return _series(function(*given))
+
+    # A plan calls it by its name.
+    called.__name__ = name
+    udf = _pandas_udf(sent(called), returns).asNondeterministic()
+    return cast("Column", udf(*(part for col in cols for part in _sent(col))))
+
+
+def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType) -> UserDefinedFunctionLike:
+    """See `partwright.spark.engines.arrow.sql_function`."""
+
+    def called(*series: pd.Series, **named: pd.Series) -> pd.Series:
+        given = [_guessed(name, each) for each in series]
+        return _series(function(*given, **{key: _guessed(name, each) for key, each in named.items()}))
+
+    called.__name__ = name
+    return cast("UserDefinedFunctionLike", _pandas_udf(sent(called), returns))
+
+
+def _sent(col: Column) -> tuple[Column, Column]:
+    """Two columns for one: its type's place, which Spark knows as it plans, and its values' bytes.
+
+    The casts are such that Spark takes them of any type, and the values are worked out once.
+    """
+    kind = sf.typeof(col)
+    place = sf.when(kind.startswith("string"), sf.lit(0))
+    for at, known in enumerate(_TYPES):
+        place = place.when(kind == known, sf.lit(at))
+    place = place.otherwise(sf.lit(_OTHER)).cast("tinyint")
+    return place, sf.when(place == _OTHER, kind).otherwise(col.cast("string")).cast("binary")
+
+
+def _read(name: str, kind: pd.Series, values: pd.Series) -> pa.Array:
+    """The column that was sent."""
+    if not len(kind):
+        return pa.nulls(0)
+    arrived = pa.Array.from_pandas(values, type=pa.binary())
+    place = int(kind.iloc[0])
+    if place == _OTHER:
+        raise PartwrightError(
+            f"{name} takes strings, binaries, numbers and booleans, not {arrived[0].as_py().decode()}"
+        )
+    to = _ARROW[place]
+    if pa.types.is_binary(to):
+        return arrived
+    if pa.types.is_null(to):
+        return pa.nulls(len(arrived))
+    # Not a cast, which would refuse bytes that are no text: Spark's strings may have them.
+    return pc.cast(arrived.view(pa.string()), to)
+
+
+def _guessed(name: str, series: pd.Series) -> pa.Array:
+    """An argument of SQL as Spark hands it over, whose type is not known; refused where its values are not certain.
+
+    Whole numbers with nulls come as float64, and so does a double, whose own NaN is a null's as well.
+    """
+    missing = series.isna()
+    if series.dtype.kind != "f" or not missing.any():
+        return pa.Array.from_pandas(series)
+    present = series[~missing]
+    uncertain = present[(present % 1 != 0) | (present.abs() >= _CERTAIN)]
+    if series.dtype == "float32" or len(uncertain):
+        value = next(iter([*uncertain, *present]), "NaN")
+        raise PartwrightError(
+            f"{name}: PySpark {'.'.join(map(str, pyspark_version()))} hands numbers with NULLs over as floats, of "
+            f"which {value} may stand for another number: leave the NULLs out with WHERE, or use the column of "
+            "partwright.spark instead of SQL"
+        )
+    return pa.array(series.where(~missing, 0).astype("int64").to_numpy(), mask=missing.to_numpy())
+
+
+def _series(made: Any) -> pd.Series:
+    """What is given back, as pandas holds Arrow's arrays: nulls stay nulls."""
+    return made.to_pandas(types_mapper=pd.ArrowDtype)

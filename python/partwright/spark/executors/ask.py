@@ -1,0 +1,200 @@
+"""Which executors a session has, and what each of them answers to a question.
+
+Each round has as many tasks as there are slots, so that each free executor takes some, and rounds go on until all have
+answered. Barrier mode would reach all at once, but it waits for minutes where a slot is taken or an executor is late,
+and dynamic allocation refuses it.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+from partwright.errors import PartwrightError
+from partwright.spark.executors.rounds import Asking, in_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from partwright._check import Json
+
+__all__ = ["Answer", "asked", "is_classic"]
+
+_POLL_S = 0.1
+# Executors of one application start within seconds of each other.
+_SETTLED_S = 5.0
+_ROUNDS = 3
+_MOST_TASKS = 100_000
+_MOST_SLOTS = 10_000
+
+
+class Answer(NamedTuple):
+    """What one executor said: `found`, or `error` where its Python did not run, or neither where it kept silent."""
+
+    executor: str | None
+    host: str | None
+    found: Json | None
+    error: str | None
+
+
+def is_classic(spark: object) -> bool:
+    """Whether this session has a Java process of its own; False for one of Spark Connect.
+
+    Raises:
+        PartwrightError: It is no session, or it was stopped.
+    """
+    # Connect's session is no subclass of the other one, and is not there without grpc.
+    is_remote = type(spark).__module__.startswith("pyspark.sql.connect.")
+    if not (is_remote or isinstance(spark, SparkSession)):
+        raise PartwrightError(f"spark must be a SparkSession, not {type(spark).__name__}")
+    session: Any = spark
+    if session.is_stopped if is_remote else session.sparkContext._jsc is None:
+        raise PartwrightError("this Spark session was stopped: make a new one")
+    return not is_remote
+
+
+def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -> list[Answer]:
+    """What each executor answers.
+
+    Args:
+        spark: The session.
+        question: A function that is sent by value and gives JSON: an object that has `task` (the number of Spark's
+            task attempt), `host` and `process` (the one that started the worker), and more.
+        timeout: Seconds until the executors that keep silent are given up.
+
+    Returns:
+        In a classic session an answer for each executor, in the order of their names. Through Spark Connect, which
+        names none, an answer for each process that was met, and one for each error.
+
+    Raises:
+        PartwrightError: There is no session; no executor answered within the time limit.
+    """
+    deadline = time.monotonic() + timeout
+    answers = _of_classic if is_classic(spark) else _of_remote
+    found = list(answers(spark, question, deadline))
+    if not any(each.found or each.error for each in found):
+        raise PartwrightError(
+            f"no executor answered within {timeout:g} s: see in Spark's UI whether the cluster is busy or gives this "
+            "application no executor"
+        )
+    return found
+
+
+def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Answer]:
+    context = spark.sparkContext
+    state = _State(context, f"partwright {uuid.uuid4()}")
+    asking = Asking(
+        spark,
+        question,
+        lambda: context.setJobGroup(state.group, "partwright looks at the executors"),
+        lambda: context.cancelJobGroup(state.group),
+    )
+    found: dict[str, Json] = {}
+    while True:
+        there = state.executors()
+        errors = state.errors()
+        missing = there.keys() - found.keys() - errors.keys()
+        if time.monotonic() > deadline or (not missing and state.is_settled(there)):
+            break
+        if there and not missing:
+            time.sleep(_POLL_S)
+            continue
+        # A cluster that gives executors to those who have work gives some now.
+        told = asking.round(sum(each.slots for each in there.values()) or 1, deadline)
+        owners = state.owners({each["task"] for each in told.found}, deadline)
+        found |= {owners[each["task"]]: each for each in told.found if each["task"] in owners}
+        if told.errors and not (found or told.is_late or state.errors()):
+            # No task is to blame: Spark was stopped meanwhile, say.
+            raise PartwrightError(
+                f"Spark ran no task: {str(told.errors[0]).splitlines()[0]}"
+            ) from told.errors[0]
+        time.sleep(_POLL_S)
+    for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
+        yield Answer(name, each.host, found.get(name), None if name in found else errors.get(name))
+
+
+class _Executor(NamedTuple):
+    host: str
+    slots: int
+    since_ms: int
+
+
+class _State:
+    """What Spark's own store says about executors and about the tasks of one group of jobs."""
+
+    def __init__(self, context: Any, group: str) -> None:
+        self.group = group
+        self._tracker = context.statusTracker()
+        self._store = context._jsc.sc().statusStore()
+        self._is_local = context._jsc.sc().isLocal()
+        is_fixed = context.getConf().get("spark.dynamicAllocation.enabled", "false") != "true"
+        self._wanted = int(context.getConf().get("spark.executor.instances", "0")) if is_fixed else 0
+
+    def executors(self) -> dict[str, _Executor]:
+        """The executors that are registered, by their names."""
+        rows = _sequence(self._store.executorList(True))
+        return {
+            row.id(): _Executor(row.hostPort().rpartition(":")[0], row.maxTasks(), row.addTime().getTime())
+            for row in rows
+            if self._is_local or row.id() != "driver"
+        }
+
+    def is_settled(self, there: dict[str, _Executor]) -> bool:
+        """Whether no more of them are to be waited for."""
+        if self._is_local:
+            return True
+        newest = max((each.since_ms for each in there.values()), default=0) / 1000
+        return 0 < len(there) >= self._wanted and time.time() - newest > _SETTLED_S
+
+    def owners(self, tasks: set[int], deadline: float) -> dict[int, str]:
+        """The executors that ran these tasks; the store hears of them a moment late."""
+        while True:
+            known = {row.taskId(): row.executorId() for row in self._tasks()}
+            if tasks <= known.keys() or time.monotonic() > deadline:
+                return known
+            time.sleep(_POLL_S)
+
+    def errors(self) -> dict[str, str]:
+        """Why tasks failed, by executor."""
+        return {
+            row.executorId(): row.errorMessage().get()
+            for row in self._tasks()
+            if row.status() == "FAILED" and row.errorMessage().isDefined()
+        }
+
+    def _tasks(self) -> Iterator[Any]:
+        for job in self._tracker.getJobIdsForGroup(self.group):
+            told = self._tracker.getJobInfo(job)
+            for stage in [] if told is None else told.stageIds:
+                yield from _sequence(self._store.taskList(stage, 0, _MOST_TASKS))
+
+
+def _sequence(listed: Any) -> Iterator[Any]:
+    """What is in a sequence of Scala's."""
+    return (listed.apply(at) for at in range(listed.size()))
+
+
+def _of_remote(spark: SparkSession, question: Callable[[int], str], deadline: float) -> Iterator[Answer]:
+    session: Any = spark
+    tag = f"partwright-{uuid.uuid4()}"
+    asking = Asking(spark, question, lambda: session.addTag(tag), lambda: session.interruptTag(tag))
+    # Spark makes as many parts of a range as it has slots.
+    parts = spark.range(_MOST_SLOTS).select(sf.spark_partition_id())
+    numbers, errors, is_late = in_time([parts.collect], deadline)
+    found: dict[tuple[str, int], Json] = {}
+    for _ in range(_ROUNDS):
+        if not numbers or is_late:
+            break
+        told = asking.round(len({row[0] for row in numbers[0]}), deadline)
+        errors, is_late, before = told.errors, told.is_late, len(found)
+        found |= {(each["host"], each["process"]): each for each in told.found}
+        if before == len(found):
+            break
+    for (host, process), each in found.items():
+        yield Answer(f"process {process}", host, each, None)
+    for error in dict.fromkeys(map(str, errors)):
+        yield Answer(None, None, None, error)

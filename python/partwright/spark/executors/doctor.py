@@ -1,0 +1,147 @@
+"""What every executor of a Spark session has for partwright, and what to do about what is missing."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright.errors import PartwrightError
+from partwright.keys.hashing import murmur2
+from partwright.spark.errors import worker_trouble
+from partwright.spark.executors.ask import Answer, asked
+from partwright.spark.executors.look import looking
+from partwright.spark.executors.sent import folder_sent
+from partwright.spark.executors.wheel import misfit
+from partwright.spark.requirements import pyspark_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from partwright._check import Json
+
+__all__ = ["Row", "doctor", "examined"]
+
+TIMEOUT_S = 60.0
+_SCHEMA = (
+    "executor string, host string, python string, partwright string, pyarrow string, ok boolean, why string, "
+    "platform string, lanes int"
+)
+# As many keys as the widest lanes take at once, and one more; of all lengths of a tail.
+_KEYS = tuple(bytes(range(200, 200 + length)) for length in range(17))
+_PYARROW = 18
+# Pandas UDFs are the door to Python in Spark before it had Arrow UDFs.
+_PACKAGES = ("pyarrow",) if pyspark_version() >= (4, 1) else ("pyarrow", "pandas")
+
+
+class Row(NamedTuple):
+    """One executor, as `doctor` tells of it."""
+
+    executor: str | None
+    host: str | None
+    python: str | None
+    partwright: str | None
+    pyarrow: str | None
+    ok: bool
+    why: str | None
+    platform: str | None
+    lanes: int | None
+
+
+def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
+    """Looks at every executor: can it run partwright's columns, and if not, what is to be done?
+
+    Executors need not have partwright, pyarrow or pandas for this. A task runs on each of them and hashes a few keys;
+    nothing is changed.
+
+    Args:
+        spark: A session, classic or of Spark Connect.
+        timeout: Seconds that executors have to answer.
+
+    Returns:
+        A row for each executor: `executor` (Spark's name; in a local session `driver`, and through Spark Connect, which
+        tells no names, the process that starts its workers), `host`, `python` (version and path), `partwright` and
+        `pyarrow` (their versions, null where they are missing), `ok`, `why` (null if `ok`, else what to do, a sentence
+        for each trouble), `platform` and `lanes` (how many keys its processor hashes at once). Where no Python ran, or
+        none answered in time, all but `executor`, `host`, `ok` and `why` are null. Through Spark Connect an executor
+        that is busy all the time may be missing, for nobody tells how many there are.
+
+    Raises:
+        PartwrightError: `spark` is no session, or was stopped; no executor answered within the time limit.
+
+    Examples:
+        >>> doctor(spark).select("executor", "ok", "why").show()
+        +--------+----+----+
+        |executor|  ok| why|
+        +--------+----+----+
+        |  driver|true|NULL|
+        +--------+----+----+
+        <BLANKLINE>
+    """
+    rows = examined(spark, timeout)
+    return spark.createDataFrame(rows, _SCHEMA)
+
+
+def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[Row]:
+    """The rows of `doctor`."""
+    if not timeout > 0:
+        raise PartwrightError(f"timeout must be a number of seconds above 0, not {timeout!r}")
+    question = looking(_KEYS, _PACKAGES, folder_sent())
+    return [_row(answer, timeout) for answer in asked(spark, question, timeout)]
+
+
+def _row(answer: Answer, timeout: float) -> Row:
+    found = answer.found
+    if found is None:
+        why = _silent(timeout) if answer.error is None else _failed(answer.error)
+        return Row(answer.executor, answer.host, None, None, None, False, why, None, None)
+    whys = [*_troubles(found)]
+    libc = f", glibc {found['glibc']}" if found["glibc"] else ""
+    return Row(
+        answer.executor,
+        answer.host,
+        f"{found['python']} {found['path']}",
+        found["partwright"],
+        found["packages"]["pyarrow"],
+        not whys,
+        "; ".join(whys) or None,
+        f"{found['system']} {found['machine']}{libc}",
+        found["lanes"],
+    )
+
+
+def _silent(timeout: float) -> str:
+    return f"it did not answer within {timeout:g} s: it may be busy, so look again later or give a longer timeout"
+
+
+def _failed(error: str) -> str:
+    """Why no Python ran there."""
+    sentence = worker_trouble(error)
+    if sentence is None:
+        lines = [line.strip() for line in error.splitlines() if line.strip()]
+        sentence = f"Spark ran no Python there: {lines[0] if lines else 'it does not say why'}"
+    return sentence
+
+
+def _troubles(found: Json) -> Iterator[str]:
+    """What is wrong with an executor, the most telling first."""
+    wanted, theirs = version("partwright"), found["partwright"]
+    unfit = misfit(found)
+    advice = f"install partwright {wanted} there, or send it with partwright.spark.ship"
+    if theirs is None and unfit:
+        yield f"partwright is missing, and this build does not fit there ({unfit}): use a build for that platform"
+    elif theirs is None:
+        yield f"partwright is missing: {advice}"
+    elif theirs not in {wanted, ""}:
+        yield f"partwright is {theirs} there and {wanted} on the driver: {advice}"
+    elif found["broken"]:
+        yield f"the core of partwright does not run ({found['broken']}): install the wheel for that platform there"
+    elif found["hashes"] not in (None, murmur2(list(_KEYS)).to_pylist()):
+        yield f"its core gives other hashes than the driver's: install partwright {wanted} there again"
+    for name, there in found["packages"].items():
+        at_least = f" {_PYARROW} or later" if name == "pyarrow" else ""
+        if there is None:
+            yield f"{name} is missing: install {name}{at_least} there"
+        elif name == "pyarrow" and int(there.split(".")[0]) < _PYARROW:
+            yield f"pyarrow {there} is too old: install pyarrow{at_least} there"

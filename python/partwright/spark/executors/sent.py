@@ -1,0 +1,141 @@
+"""Functions as they are sent to Spark's workers: there they open, or say in one sentence why they cannot.
+
+A function that is pickled as it is names the modules of partwright that it calls. A worker without them fails before
+any line of ours runs, with a trace of a hundred lines. So the function travels sealed, as bytes, next to a small
+function that is sent by value: it finds partwright, compares its version with the driver's, and opens the bytes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from pyspark import cloudpickle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["finder", "folder_sent", "sent"]
+
+
+def sent(function: Any) -> Callable[..., Any]:
+    """A function for a UDF that says in one sentence if a worker lacks partwright or has another version of it.
+
+    Args:
+        function: What the worker calls, with the annotations by which Spark tells kinds of UDFs apart.
+
+    Returns:
+        A callable with the same name, signature and answers. In a worker it is `function` itself, so
+        a batch costs the same.
+    """
+    return _Sealed(function)
+
+
+def folder_sent() -> str:
+    """The folder's name under which `ship` sends this version of partwright."""
+    return f"partwright-{version('partwright')}"
+
+
+class _Sealed:
+    """A function that is its pickled bytes on the way to a worker, and itself again once it is there."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        # Spark reads all of these as it makes a UDF, and none of them travels: annotations name pyarrow.
+        self.__name__ = function.__name__
+        self.__annotations__ = get_type_hints(function)
+        self.__signature__ = inspect.signature(function)
+
+    def __call__(self, *columns: Any, **named: Any) -> Any:
+        return self._function(*columns, **named)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        payload = cloudpickle.dumps(self._function)  # type: ignore[no-untyped-call]
+        return _opener(), (payload, version("partwright"), folder_sent())
+
+
+# What follows runs in workers, where partwright may be absent: functions within functions are pickled by value, and
+# these call nothing of this module.
+
+
+def finder() -> Callable[[str], tuple[str | None, str | None]]:
+    """A function that is sent by value: it finds the worker's partwright."""
+
+    def find(folder: str) -> tuple[str | None, str | None]:
+        """The version of partwright here, and why its core cannot be used.
+
+        Args:
+            folder: Where `ship` puts the package, which goes before what is installed.
+
+        Returns:
+            None where there is no partwright, an empty text where it does not say its version; None where the core can
+            be used.
+        """
+        import sys
+        from importlib import metadata
+        from pathlib import Path
+
+        from pyspark import SparkFiles
+
+        # Spark unpacks an archive into the first of these, and Connect into the other one.
+        for root in (SparkFiles.getRootDirectory(), Path.cwd()):
+            path = str(Path(root, folder))
+            if path not in sys.path and Path(path).is_dir():
+                sys.path.insert(0, path)
+                # A worker that lives on may have what is installed.
+                for name in [name for name in sys.modules if name.partition(".")[0] == "partwright"]:
+                    del sys.modules[name]
+        try:
+            import partwright
+        except ModuleNotFoundError:
+            return None, None
+        known = vars(partwright)
+        # Half a millisecond to find out, for each task of a worker that lives on.
+        if "_version_here" not in known:
+            try:
+                known["_version_here"] = metadata.version("partwright")
+            except metadata.PackageNotFoundError:
+                # A copy of the package's folder alone.
+                known["_version_here"] = ""
+        found: str = known["_version_here"]
+        try:
+            from partwright import _core  # noqa: F401
+        except ImportError as error:
+            return found, str(error)
+        return found, None
+
+    return find
+
+
+def _opener() -> Callable[[bytes, str, str], Any]:
+    find = finder()
+
+    def opened(payload: bytes, wanted: str, folder: str) -> Any:
+        import pickle
+        import socket
+        import sys
+        from importlib import util
+
+        found, broken = find(folder)
+        advice = f"install partwright {wanted} there, or send it with partwright.spark.ship"
+        reason = None
+        if util.find_spec("pyarrow") is None:
+            reason = "has no pyarrow: install it there, which partwright.spark.ship does not do"
+        elif found is None:
+            reason = f"has no partwright: {advice}"
+        elif found not in {wanted, ""}:
+            reason = f"has partwright {found}, and the driver has {wanted}: {advice}"
+        elif broken is not None:
+            reason = (
+                f"has a partwright whose core does not load ({broken}): install the wheel for that platform"
+            )
+        if reason is not None:
+            # Its last line is that of the real class, which is not here.
+            error = type("PartwrightError", (RuntimeError,), {"__module__": "partwright.errors"})
+            raise error(
+                f"the Python of Spark's workers ({sys.executable} on {socket.gethostname()}) {reason}"
+            )
+        return pickle.loads(payload)  # noqa: S301 - made by the driver, as all that a worker runs
+
+    return opened

@@ -1,0 +1,56 @@
+"""Sends the package to executors that do not have it, as an archive that Spark unpacks next to their workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partwright.errors import PartwrightError
+from partwright.spark.executors.ask import is_classic
+from partwright.spark.executors.doctor import TIMEOUT_S, examined
+from partwright.spark.executors.sent import folder_sent
+from partwright.spark.executors.wheel import packed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["ship"]
+
+
+def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
+    """Sends the partwright that is installed here to every executor, and looks whether it runs there.
+
+    What is sent lasts as long as the session, reaches executors that come later, and goes before what is installed on
+    them. It is the wheel alone: executors need Python of the driver's minor version, pyarrow, and a system for which
+    the wheel was built. Where executors have the wheel already, nothing has to be sent.
+
+    Args:
+        spark: A session, classic or of Spark Connect.
+        timeout: Seconds that executors have to answer.
+
+    Raises:
+        PartwrightError: `spark` is no session, or was stopped; this Spark takes no archives; partwright is not
+            installed from a wheel here; an executor cannot run what was sent, or did not answer in time.
+
+    Examples:
+        >>> ship(spark)
+        >>> flights.select(partition_for_key("tailnum", 12)).count()
+        3
+    """
+    session: Any = spark
+    classic = is_classic(spark)
+    archive = f"{packed()}#{folder_sent()}"
+    try:
+        if classic:
+            session.sparkContext.addArchive(archive)
+        else:
+            session.addArtifacts(archive, archive=True)
+    except Exception as error:  # py4j's and gRPC's own, too, which this PySpark may not have
+        raise PartwrightError(
+            f"this Spark takes no archive ({str(error).splitlines()[0]}): install the wheel of partwright on its "
+            "executors instead"
+        ) from error
+    for row in examined(spark, timeout):
+        if not row.ok:
+            raise PartwrightError(
+                f"partwright was sent, but executor {row.executor} on {row.host} cannot run it: {row.why}"
+            )

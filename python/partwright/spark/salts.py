@@ -1,0 +1,66 @@
+"""Ints that Spark's own hash sends to a given task: a layout by partition where Spark has no `repartitionById`.
+
+`repartition(n, salt)` puts a row into task `pmod(hash(salt), n)`, where `hash` is MurmurHash3 (x86, 32 bits, seed 42).
+For one int each of its steps can be undone, so that every int is the hash of exactly one.  The salt of partition i
+is the int whose hash is i; it is in task i for any n above i.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as sf
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = ["salt_of"]
+
+_WORD, _SIGN, _BITS = 0xFFFFFFFF, 0x80000000, 32
+_SEED = 42
+# MurmurHash3's constants, in the order in which an int meets them.
+_MIX_1, _MIX_2, _ADDED = 0xCC9E2D51, 0x1B873593, 0xE6546B64
+_LAST_1, _LAST_2 = 0x85EBCA6B, 0xC2B2AE35
+
+
+def salt_of(partition: Column) -> Column:
+    """The int that Spark's `hash` makes this partition's number of.
+
+    In bigints: a word is below 2^32 and a factor at most 2^31, so that no product leaves them, and ANSI mode changes
+    nothing.
+
+    Args:
+        partition: Ints from 0 on.
+
+    Returns:
+        An int column, null where the partition is null.
+    """
+    found = partition.cast("bigint")
+    found = found.bitwiseXOR(sf.shiftright(found, 16))
+    found = _divided(found, _LAST_2)
+    found = found.bitwiseXOR(sf.shiftright(found, 13)).bitwiseXOR(sf.shiftright(found, 26))
+    found = _divided(found, _LAST_1)
+    # The last step of the hash's own takes in the number of bytes, 4.
+    found = found.bitwiseXOR(sf.shiftright(found, 16)).bitwiseXOR(sf.lit(4))
+    found = _rotated_back(_divided(found - sf.lit(_ADDED), 5), 13)
+    found = _rotated_back(_divided(found.bitwiseXOR(sf.lit(_SEED)), _MIX_2), 15)
+    found = _divided(found, _MIX_1)
+    # What is above the largest int is negative.
+    return (found.bitwiseXOR(sf.lit(_SIGN)) - sf.lit(_SIGN)).cast("int")
+
+
+def _divided(word: Column, factor: int) -> Column:
+    """The word that times the factor gives this one, modulo 2^32; the factor is odd."""
+    inverse = pow(factor, -1, 2**_BITS)
+    signed = (inverse ^ _SIGN) - _SIGN
+    return (word * sf.lit(signed)).bitwiseAND(sf.lit(_WORD))
+
+
+def _rotated_back(word: Column, bits: int) -> Column:
+    """The word that rotated to the left gives this one.
+
+    A rotation is a product modulo 2^32 - 1. It names the word once, where two shifts would double the expression; less
+    one and plus one keep 0 and 2^32 - 1 apart, for Spark's remainder has the dividend's sign.
+    """
+    turned = word * sf.lit(2 ** (_BITS - bits))
+    return (turned - sf.lit(1)) % sf.lit(_WORD) + sf.lit(1)

@@ -1,0 +1,227 @@
+"""A topic as a table: a task reads one partition, and for the records of some keys only their partitions are read."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from operator import index
+from typing import TYPE_CHECKING, cast
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as sf
+
+from partwright._check import MOST_INT, MOST_LONG, whole
+from partwright.errors import PartwrightError
+from partwright.kafka.bounds import Bounds, note_of_time, read_partitions, read_time
+from partwright.kafka.connection.given import configured
+from partwright.kafka.extent import extent
+from partwright.kafka.point_reads import assign_json
+from partwright.kafka.topics import check_topic_name
+from partwright.keys.hashing import encode, partition_for_key
+from partwright.spark.connector import no_connector, spark_options
+from partwright.spark.executors.ask import is_classic
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
+
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame, SparkSession
+
+    from partwright.kafka.connection import KafkaConfig
+    from partwright.kafka.connection.given import KafkaConfigLike
+    from partwright.keys.hashing import Column, Key
+
+__all__ = ["read_topic"]
+
+# It cuts the record's key for the hash alone.
+_OF_THE_HASH = "confluent:strip-id"
+_NO_SOURCE = "Failed to find"
+
+
+def read_topic(
+    spark: SparkSession,
+    topic: str,
+    bootstrap: str | None = None,
+    *,
+    kafka_config: KafkaConfigLike = None,
+    since: int | str | datetime | Mapping[int, int] | None = None,
+    until: int | str | datetime | Mapping[int, int] | None = None,
+    last: int | None = None,
+    only_partitions: str | SupportsIndex | Iterable[SupportsIndex] | None = None,
+    keys: Key | Column | None = None,
+    client: str | None = None,
+    key_type: str | None = None,
+    n: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    headers: bool = False,
+) -> DataFrame:
+    """A topic's records as a table, as they lie in Kafka: each task reads one partition, in the order of its offsets.
+
+    Where each partition begins and ends is asked of Kafka now, by confluent-kafka from this process, also in Spark
+    Connect. So each action on the table reads the same records; those that come later are in no action. A partition
+    without records to read has no task, so that a task's number is not its partition's: the column `partition` is.
+
+    Spark has no way for Python to say that a table lies by its partitions already, so that a join or a group by
+    `partition` shuffles the table once.
+
+    Args:
+        spark: The session, with Spark's Kafka connector: `partwright.spark.session(kafka=True)`.
+        topic: The topic.
+        bootstrap: Where the broker is, `host:port`, or several with commas between; None for the `bootstrap.servers`
+            of the configuration.
+        kafka_config: The client configuration, for Spark's executors too: a dict of settings by Kafka's or by
+            librdkafka's names, or the path of a properties file.
+        since: The first record of each partition is the first of this time or later: text in ISO 8601 (UTC where it
+            names no zone), a datetime with a zone, or milliseconds since 1970. Or offsets by partition, `{0: 17}`, to
+            begin with; other partitions are read from their beginning.
+        until: As `since`, for the first record of each partition that is left out.
+        last: The newest offsets of each partition alone, so many.
+        only_partitions: These partitions alone: one, several, or text such as `0,3-5`.
+        keys: The records of these keys alone, one key or a column of them; no other partition is read than those that
+            the keys give.
+        client: With `keys`, the client profile that wrote the records; `java` by default.
+        key_type: With `keys`, how a value becomes key bytes; see `partwright.encode`.
+        n: With `keys`, how many partitions the topic had as the records were written, or several such numbers, whose
+            partitions are all read; by default how many it has now. Of a topic that got more partitions, the old
+            records of a key are where the old number put them.
+        headers: Whether the table has the column `headers`, too.
+
+    Returns:
+        The columns of Spark's Kafka source: `key` and `value` (binary), `topic`, `partition` (int), `offset` (bigint),
+        `timestamp`, `timestampType` (int) and perhaps `headers` (`array<struct<key: string, value: binary>>`). A job
+        fails where records are gone by the time that it reads them.
+
+    Raises:
+        MissingExtraError: confluent-kafka is missing.
+        BrokerError: No Kafka answers, there is no such topic, or no right to see it.
+        PartwrightError: The session has no Kafka connector, or is stopped; an unknown client or key type; a key without
+            a partition of its own; a partition, an offset or an `n` that the topic does not have; bounds that are not
+            understood or contradict each other.
+
+    Examples:
+        >>> one = read_topic(spark, "flights", "127.0.0.1:9092", keys="N14228")  # doctest: +SKIP
+        >>> one.select("partition").distinct().collect()  # doctest: +SKIP
+        [Row(partition=8)]
+    """
+    is_classic(spark)
+    check_topic_name(topic)
+    given = {"client": client, "key_type": key_type, "n": n}
+    alone = next((name for name, value in given.items() if value is not None), None)
+    if keys is None and alone is not None:
+        raise PartwrightError(f"{alone} is for the records of some keys: name them with keys")
+    if keys is not None and only_partitions is not None:
+        raise PartwrightError("keys say which partitions are read: leave out only_partitions, or keys")
+    bounds = Bounds(
+        _bound(since, "since"), _bound(until, "until"), last, _partitions(only_partitions), dashes=False
+    )
+    config = configured(kafka_config, bootstrap)
+    found = extent(config, topic, bounds)
+    windows = found.windows
+    if keys is None:
+        return _load(spark, config, topic, windows, headers=headers)
+    numbers = _numbers(n, len(found.end), topic)
+    placed = _partitions_of(topic, keys, numbers, client or "java", key_type)
+    table = _load(spark, config, topic, {each: windows[each] for each in placed}, headers=headers)
+    return table.where(_is_one_of(keys, key_type))
+
+
+def _load(
+    spark: SparkSession,
+    config: KafkaConfig,
+    topic: str,
+    windows: Mapping[int, tuple[int, int]],
+    *,
+    headers: bool,
+) -> DataFrame:
+    """The table of these partitions, each from one offset to another."""
+    options = {
+        **spark_options(config, reading=True),
+        "assign": json.dumps({topic: [*windows]}),
+        "startingOffsets": json.dumps({topic: {each: begin for each, (begin, _) in windows.items()}}),
+        "endingOffsets": json.dumps({topic: {each: end for each, (_, end) in windows.items()}}),
+        "includeHeaders": str(headers).lower(),
+    }
+    try:
+        table = spark.read.format("kafka").options(**options).load()
+        # Spark Connect asks its server only now.
+        _ = table.schema
+    except AnalysisException as error:
+        if _NO_SOURCE in str(error):
+            raise no_connector(spark) from None
+        raise
+    return table
+
+
+def _bound(given: int | str | datetime | Mapping[int, int] | None, name: str) -> int | dict[int, int] | None:
+    """A time in milliseconds since 1970, or offsets by partition."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        if not given:
+            raise PartwrightError(f"{name} has no partition: name one with its offset, or leave it out")
+        return {
+            whole(partition, f"the partition in {name}", 0, MOST_INT): whole(
+                offset, f"the offset in {name}", 0, MOST_LONG
+            )
+            for partition, offset in given.items()
+        }
+    if isinstance(given, datetime) and given.tzinfo is None:
+        raise PartwrightError(f"{name} is {given.isoformat()} in no time zone: give the datetime a tzinfo")
+    text = given.isoformat() if isinstance(given, datetime) else str(given)
+    found = read_time(text, name)
+    note = note_of_time(given, name) if isinstance(given, str) else None
+    if note is not None:
+        warnings.warn(note, UserWarning, stacklevel=3)
+    return found
+
+
+def _partitions(given: str | SupportsIndex | Iterable[SupportsIndex] | None) -> tuple[range, ...] | None:
+    if given is None:
+        return None
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    text = ",".join(map(str, cast("Iterable[object]", given))) if several else str(given)
+    return read_partitions(text, "only_partitions")
+
+
+def _numbers(n: SupportsIndex | Iterable[SupportsIndex] | None, there: int, topic: str) -> list[int]:
+    """By how many partitions the keys were placed."""
+    if n is None:
+        return [there]
+    given = list(n) if isinstance(n, Iterable) else [n]
+    if not given:
+        raise PartwrightError("n is empty: say how many partitions the topic had, or leave n out")
+    for each in given:
+        partition_for_key(None, each)
+        if index(each) > there:
+            raise PartwrightError(
+                f"n is {index(each)}, and the topic {topic!r} has {there} partition{'' if there == 1 else 's'}: "
+                "a topic never gets fewer",
+                value=index(each),
+            )
+    return [index(each) for each in given]
+
+
+def _partitions_of(
+    topic: str, keys: Key | Column, numbers: Iterable[int], client: str, key_type: str | None
+) -> list[int]:
+    """The partitions that the keys give, by any of these numbers of partitions."""
+    found: set[int] = set()
+    for each in numbers:
+        found.update(json.loads(assign_json(topic, keys, each, client, key_type))[topic])
+    return sorted(found)
+
+
+def _is_one_of(keys: Key | Column, key_type: str | None) -> SparkColumn:
+    """Whether a record's key is one of these, by its bytes."""
+    wire = encode(cast("Column", keys), None if key_type == _OF_THE_HASH else key_type)
+    # Of one key the bytes alone.
+    values: list[bytes | None] = (
+        wire.to_pylist() if hasattr(wire, "to_pylist") else [cast("bytes | None", wire)]
+    )
+    # Literals within one expression: a Column each would take Spark a call each.
+    literals = sorted({f"X'{value.hex()}'" for value in values if value is not None})
+    conditions = [f"key IN ({', '.join(literals)})"] if literals else []
+    if None in values:
+        conditions.append("key IS NULL")
+    return sf.expr(" OR ".join(conditions))

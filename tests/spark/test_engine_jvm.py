@@ -1,0 +1,96 @@
+"""Engine jvm's murmur2 of strings and binaries, which only classic sessions have, gives what the core gives."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from engine_jvm import BY_BYTES, IS_REMOTE, LARGEST, USUAL, check, drawn, mode
+from pyspark.errors import AnalysisException, PySparkException
+
+import partwright as pw
+from partwright import spark as pws
+from partwright.errors import KeyTypeError, PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine_jvm import Table
+    from pyspark.sql import SparkSession
+
+__all__ = ["drawn", "mode"]
+
+pytestmark = pytest.mark.skipif(IS_REMOTE, reason="Spark Connect has no such expression")
+
+
+@pytest.mark.usefixtures("mode")
+def test_murmur2_of_random_binaries(table: Table, drawn: list[bytes | None]) -> None:
+    keys = pa.array(drawn, pa.binary())
+    df = table(pa.table({"key": keys}))
+    hashes = df.select(pws.murmur2("key", engine="jvm")).collect()
+    assert [row[0] for row in hashes] == pw.murmur2(keys).to_pylist()
+    check(df, keys, BY_BYTES, ns=(1, 12, LARGEST))
+
+
+@pytest.mark.usefixtures("mode")
+def test_murmur2_of_random_texts(table: Table, seed: int, cases: Callable[[int], int]) -> None:
+    source = random.Random(seed)
+    some = ["".join(source.choices("ab9-ß漢🦀", k=source.randrange(30))) for _ in range(cases(USUAL))]
+    keys = pa.array([*some, "", None])
+    df = table(pa.table({"key": keys}))
+    for key_type in (None, "utf8", "java:string"):
+        check(df, keys, ["java"], key_type, ns=(12, LARGEST))
+
+
+def test_keys_of_another_type_have_no_bytes(table: Table) -> None:
+    for keys, key_type, sentence in (
+        (
+            pa.array(["a"]),
+            "bytes",
+            "the key column is string, which has no key bytes in engine jvm under the key type bytes",
+        ),
+        (
+            pa.array([b"a"]),
+            "utf8",
+            "the key column is binary, which has no key bytes in engine jvm under the key type utf8",
+        ),
+    ):
+        df = table(pa.table({"key": keys})).cache()
+        with pytest.raises(PySparkException) as refused:
+            df.select(pws.murmur2("key", key_type, engine="jvm")).collect()
+        assert pws.first_sentence(refused.value) == sentence
+        # A table is looked at before that.
+        with pytest.raises(KeyTypeError, match=f"the key type {key_type}|key type"):
+            pws.with_partition(df, "key", 12, key_type=key_type, engine="jvm")
+    # Spark knows this one as it reads the query, and says it in its own words.
+    with pytest.raises(AnalysisException, match=r'requires the "BINARY" type'):
+        table(pa.table({"key": [1]})).select(pws.murmur2("key", engine="jvm"))
+
+
+def test_a_class_path_without_murmur2_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    del spark
+    from partwright.spark import catalyst
+
+    monkeypatch.setattr(catalyst, "_FOUND", {})
+    absent = catalyst._Hasher("org.example.Murmur", "murmur2", takes_length=False)
+    other = catalyst._Hasher("org.apache.commons.codec.digest.MurmurHash2", "hash64", takes_length=True)
+    monkeypatch.setattr(catalyst, "_HASHERS", (absent, other))
+    with pytest.raises(
+        PartwrightError, match=r"finds no murmur2 .*org\.example\.Murmur is not there; .*MurmurHash2\.hash64 "
+    ):
+        pws.murmur2("key", engine="jvm")
+
+
+def test_the_murmur2_of_kafkas_client_serves_as_well(
+    table: Table, drawn: list[bytes | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where commons-codec is too old: the tests' session has Spark's Kafka connector."""
+    from partwright.spark import catalyst
+
+    monkeypatch.setattr(catalyst, "_FOUND", {})
+    monkeypatch.setattr(catalyst, "_HASHERS", catalyst._HASHERS[1:2])
+    keys = pa.array(drawn[:1000], pa.binary())
+    check(table(pa.table({"key": keys})), keys, BY_BYTES[:1])
+    assert [found.method for found in catalyst._FOUND.values()] == ["murmur2"]
