@@ -20,23 +20,15 @@ uv() {
     .venv/bin/python -m uv --quiet "$@"
 }
 
-# The packages with which an old PySpark works: as_old_as VERSION.
-as_old_as() {
-    case $1 in
-        # It takes numpy 1 alone, which pyarrow 26 no longer does, and distutils, which Python 3.12 has no more.
-        3.5.*) sed -e '/^numpy==/d' -e 's/^pyarrow==.*/pyarrow<26/' &&
-            echo 'setuptools ; python_version >= "3.12"' ;;
-        *) cat ;;
-    esac
-}
-
 # Makes an environment with one version of PySpark; quick where it is there already: environment VERSION FOLDER.
 environment() {
     local requirements="$2/requirements.txt"
     [ -x "$2/bin/python" ] || uv venv --python .venv/bin/python "$2"
-    # py4j goes with PySpark, which wants exactly one version of it.
+    # py4j goes with PySpark, which wants exactly one version of it. PySpark 3.5 imports distutils, which Python 3.12 has
+    # no more.
     uv export --locked --all-extras --group dev --no-hashes --no-emit-project --no-header --no-annotate |
-        sed -e "s/^pyspark==.*/pyspark[connect]==$1/" -e '/^py4j==/d' | as_old_as "$1" >"$requirements"
+        sed -e "s/^pyspark==.*/pyspark==$1/" -e '/^py4j==/d' >"$requirements"
+    [ "${1%.*}" != 3.5 ] || echo 'setuptools ; python_version >= "3.12"' >>"$requirements"
     uv pip install --python "$2/bin/python" --requirements "$requirements"
     uv pip install --python "$2/bin/python" --no-deps --reinstall "$wheel"
 }

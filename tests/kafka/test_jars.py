@@ -111,7 +111,7 @@ def test_a_spark_has_the_connector_of_its_version(
     assert found.version("commons-pool2")
 
 
-@pytest.mark.parametrize(("spark", "scala"), [("3.4.4", "2.12"), ("4.0.5", "2.12"), ("4.4.0", "2.13")])
+@pytest.mark.parametrize(("spark", "scala"), [("3.4.4", "2.12"), ("4.0.5", "2.12"), ("4.4.0", "2.12")])
 def test_a_spark_without_a_connector_is_refused(spark: str, scala: str) -> None:
     with pytest.raises(JarError) as refusal:
         connector_set(SparkBuild(spark, scala))
@@ -120,6 +120,11 @@ def test_a_spark_without_a_connector_is_refused(spark: str, scala: str) -> None:
         "(Scala 2.13), 4.0 (Scala 2.13), 4.1 (Scala 2.13), 4.2 (Scala 2.13), 4.3 (Scala 2.13): leave out kafka and "
         "name the connector in spark.jars.packages"
     )
+
+
+@pytest.mark.parametrize("newer", ["4.4.0", "4.10.1", "5.0.0"])
+def test_a_newer_spark_gets_the_newest_connector(newer: str) -> None:
+    assert connector_set(SparkBuild(newer, "2.13")) == CONNECTORS["4.3", "2.13"]
 
 
 def test_the_lock_names_the_sets_exactly() -> None:

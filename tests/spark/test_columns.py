@@ -188,5 +188,6 @@ def test_a_worker_without_partwright_is_said() -> None:
         "... line 3, in x\nModuleNotFoundError: No module named 'partwright'\n\tat org.apache"
     )
     assert pws.first_sentence(error) == (
-        "the Python of Spark's workers has no 'partwright': install the wheel of partwright there too"
+        "the Python of Spark's workers has no 'partwright': install the wheel of partwright there too, or send it with "
+        "partwright.spark.ship"
     )

@@ -68,7 +68,7 @@ TABLES: dict[str, Callable[[SparkSession], dict[str, DataFrame]]] = {
     "columns.encode": one("orders", "id bigint", 1),
     "columns.murmur2": one("flights", "tailnum string", "N14228"),
     "columns.partition_for_key": one("flights", "tailnum string", "N14228"),
-    "engines.engine_of": one("flights", "tailnum string", "N14228"),
+    "engines.choice.engine_of": one("flights", "tailnum string", "N14228"),
     "groups.assign": one(
         "members", "group string, member string, topics array<string>, joined int", "g", "c1", ["orders"], 1
     ),

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
+from partwright.spark.spark_home import installed_spark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +24,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession, functions as sf
 import partwright as pw
 from partwright import spark as pws
-from partwright.spark import catalyst
+from partwright.spark.engines import static_invoke
 
 builder = SparkSession.builder.master("local-cluster[2,1,1024]")
 for setting in (
@@ -46,8 +48,8 @@ said = {"wrong": sum(row.partition != want for row, want in zip(placed, core)), 
 said["executors"] = spark._jsc.sc().getExecutorMemoryStatus().size() - 1
 said["arrow"] = sentence(pws.with_partition(keys, "key", 12, engine="arrow"))
 # As where the driver alone has a jar.
-catalyst._FOUND.clear()
-catalyst._HASHERS = catalyst._HASHERS[1:]
+static_invoke._FOUND.clear()
+static_invoke._HASHERS = static_invoke._HASHERS[1:]
 said["absent"] = sentence(pws.with_partition(keys, "key", 12, engine="jvm"))
 print(json.dumps(said), flush=True)
 spark.stop()
@@ -56,7 +58,9 @@ spark.stop()
 
 @pytest.mark.timeout(600)
 def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
-    client = next(file for file in jars("connector") if file.name.startswith("kafka-clients-"))
+    client = next(
+        file for file in jars(connector_set(installed_spark())) if file.name.startswith("kafka-clients-")
+    )
     command = [sys.executable, "-c", PROGRAM, client]
     environment = os.environ | {"PYSPARK_PYTHON": "/there/is/no/python", "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

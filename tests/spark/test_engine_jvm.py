@@ -71,12 +71,12 @@ def test_keys_of_another_type_have_no_bytes(table: Table) -> None:
 
 def test_a_class_path_without_murmur2_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     del spark
-    from partwright.spark import catalyst
+    from partwright.spark.engines import static_invoke
 
-    monkeypatch.setattr(catalyst, "_FOUND", {})
-    absent = catalyst._Hasher("org.example.Murmur", "murmur2", takes_length=False)
-    other = catalyst._Hasher("org.apache.commons.codec.digest.MurmurHash2", "hash64", takes_length=True)
-    monkeypatch.setattr(catalyst, "_HASHERS", (absent, other))
+    monkeypatch.setattr(static_invoke, "_FOUND", {})
+    absent = static_invoke._Hasher("org.example.Murmur", "murmur2", takes_length=False)
+    other = static_invoke._Hasher("org.apache.commons.codec.digest.MurmurHash2", "hash64", takes_length=True)
+    monkeypatch.setattr(static_invoke, "_HASHERS", (absent, other))
     with pytest.raises(
         PartwrightError, match=r"finds no murmur2 .*org\.example\.Murmur is not there; .*MurmurHash2\.hash64 "
     ):
@@ -87,10 +87,10 @@ def test_the_murmur2_of_kafkas_client_serves_as_well(
     table: Table, drawn: list[bytes | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where commons-codec is too old: the tests' session has Spark's Kafka connector."""
-    from partwright.spark import catalyst
+    from partwright.spark.engines import static_invoke
 
-    monkeypatch.setattr(catalyst, "_FOUND", {})
-    monkeypatch.setattr(catalyst, "_HASHERS", catalyst._HASHERS[1:2])
+    monkeypatch.setattr(static_invoke, "_FOUND", {})
+    monkeypatch.setattr(static_invoke, "_HASHERS", static_invoke._HASHERS[1:2])
     keys = pa.array(drawn[:1000], pa.binary())
     check(table(pa.table({"key": keys})), keys, BY_BYTES[:1])
-    assert [found.method for found in catalyst._FOUND.values()] == ["murmur2"]
+    assert [found.method for found in static_invoke._FOUND.values()] == ["murmur2"]

@@ -93,10 +93,15 @@ def test_a_layout_and_two_tables_that_meet(keys: DataFrame, configured: Configur
     tasks = laid_out.select("id", "partition", sf.spark_partition_id().alias("task")).collect()
     assert all(row.partition == row.task == CORE[row.id] for row in tasks)
     assert len(tasks) == ROWS
-    with configured({"spark.sql.autoBroadcastJoinThreshold": -1}):
+    # Before PySpark 4.1 the latter has to be off.
+    settings = {
+        "spark.sql.autoBroadcastJoinThreshold": -1,
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    }
+    with configured(settings):
         a, b = pws.copartition(keys, keys.withColumnRenamed("id", "other"), "key", N, engine="jvm")
         assert pws.engine_of(a) == pws.engine_of(b) == {"jvm"}
-        assert a.join(b, ["partition", "key"]).where("id = other").count() == ROWS
+        assert a.join(b, [*pws.LAYOUT_COLUMNS, "key"]).where("id = other").count() == ROWS
 
 
 @pytest.fixture

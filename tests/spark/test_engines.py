@@ -16,10 +16,10 @@ import partwright as pw
 from partwright import spark as pws
 from partwright.errors import PartwrightError
 from partwright.keys.clients import key_types
-from partwright.spark import proof
+from partwright.spark.engines import jvm_proof
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from engine_jvm import Configured, Table
     from pyspark.sql import DataFrame, SparkSession
@@ -173,8 +173,8 @@ def test_n_and_names_are_looked_at_first(spark: SparkSession) -> None:
 
 def test_a_proof_that_fails_is_told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     del spark
-    monkeypatch.setattr(proof, "_PROVEN", set())
-    monkeypatch.setattr(proof.zlib, "crc32", len)
+    monkeypatch.setattr(jvm_proof, "_PROVEN", set())
+    monkeypatch.setattr(jvm_proof.zlib, "crc32", len)
     with pytest.raises(
         PartwrightError, match=r"not exact in this session, for its crc32 of b'a' is 3904355907, not 1"
     ):
@@ -202,6 +202,16 @@ def test_connect_has_no_murmur2_of_bytes(spark: SparkSession) -> None:
             pws.register(spark, engine="jvm")
     else:
         assert spark.range(1).select(pws.murmur2(sf.lit("foobar"), engine="jvm")).collect() == [(-790332482,)]
+
+
+def test_engine_of_takes_no_other_function_for_ours(spark: SparkSession) -> None:
+    def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return batches
+
+    df = spark.range(3).select(sf.col("id").cast("string").alias("k"))
+    assert pws.engine_of(df.select(sf.encode("k", "UTF-8"))) == set()
+    assert pws.engine_of(df.mapInArrow(mapped, "k string")) == set()
+    assert pws.engine_of(df.select(pws.encode("k"))) == {"arrow"}
 
 
 def test_engine_of_looks_at_all_columns(spark: SparkSession) -> None:

@@ -37,6 +37,8 @@ NEEDED = ["pyarrow"] if pyspark_version() >= (4, 1) else ["pyarrow", *PANDAS]
 NO_ARROW = "pyarrow is missing: install pyarrow 18 or later there" + (
     "; pandas is missing: install pandas there" if "pandas" in NEEDED else ""
 )
+# The newest of 3.5 that was to be had.
+CONNECT_JAR = "" if pyspark_version() >= (4, 0) else "org.apache.spark:spark-connect_2.12:3.5.1"
 ADVICE = f"install partwright {VERSION} there, or send it with partwright.spark.ship"
 WITHOUT = "the Python of Spark's workers has no"
 ROW = ["executor", "host", "python", "partwright", "pyarrow", "ok", "why", "platform", "lanes"]
@@ -102,7 +104,7 @@ found["old"] = [doctor(spark), failed(spark), refused(lambda: pws.ship(spark, ti
 spark.stop()
 
 os.environ["PYSPARK_PYTHON"] = bare
-spark = session("local-cluster[2,1,1024]")
+spark = session(master)
 found["late"] = refused(lambda: pws.doctor(spark, timeout=0.01))
 found["bare"] = [doctor(spark), failed(spark), refused(lambda: pws.ship(spark, timeout=200))]
 spark.stop()
@@ -115,7 +117,9 @@ print(json.dumps(found))
 """
 REMOTE = """
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
-found = [doctor(spark), failed(spark), refused(lambda: pws.ship(spark, timeout=200)), columns(spark), doctor(spark)]
+found = [doctor(spark), failed(spark), refused(lambda: pws.ship(spark, timeout=200)), columns(spark)]
+found.append(refused(lambda: pws.ship(spark, timeout=200)))
+found.append(doctor(spark))
 spark.stop()
 found.append(refused(lambda: pws.doctor(spark)))
 print(json.dumps(found))
@@ -126,6 +130,9 @@ os.environ["PYSPARK_SUBMIT_ARGS"] = (
     "--conf spark.plugins=org.apache.spark.sql.connect.SparkConnectPlugin "
     "--conf spark.connect.grpc.binding.address=127.0.0.1 --conf spark.connect.grpc.binding.port=0 pyspark-shell"
 )
+if sys.argv[2]:
+    # PySpark 3.5 has no server of its own.
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--packages {sys.argv[2]} " + os.environ["PYSPARK_SUBMIT_ARGS"]
 spark = session("local-cluster[2,1,1024]")
 service = getattr(spark._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
 print(getattr(service, "MODULE$").localPort(), flush=True)
@@ -331,14 +338,22 @@ def test_the_command_tells_of_each_executor(
     assert done.stdout.decode().startswith("✓ executor driver on ")
 
 
-def test_the_command_looks_at_one_thing(refusal: Callable[..., str]) -> None:
-    assert "--spark looks at executors" in refusal("doctor", "--spark", "--topic", "t")
+@pytest.mark.parametrize("other", [("--topic", "t"), ("-X", "client.id=c"), ("--command-config", "f")])
+def test_the_command_looks_at_one_thing(refusal: Callable[..., str], other: tuple[str, ...]) -> None:
+    assert "--spark looks at executors" in refusal("doctor", "--spark", *other)
+
+
+def test_a_master_and_a_server_are_not_mixed(
+    refusal: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:1")
+    assert "SPARK_REMOTE is 'sc://127.0.0.1:1'" in refusal("doctor", "--spark", "local[1]")
 
 
 def test_through_connect(pythons: dict[str, Path]) -> None:
     pytest.importorskip("grpc", reason="needs partwright[connect]")
     with subprocess.Popen(
-        [sys.executable, "-c", DRIVER + SERVER, pythons["arrow"]],
+        [sys.executable, "-c", DRIVER + SERVER, pythons["arrow"], CONNECT_JAR],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -348,7 +363,7 @@ def test_through_connect(pythons: dict[str, Path]) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
         try:
-            before, (said, _), refused, columns, after, stopped = run(
+            before, (said, _), refused, columns, again, after, stopped = run(
                 REMOTE, f"sc://127.0.0.1:{server.stdout.readline().strip()}"
             )
         finally:
@@ -357,7 +372,7 @@ def test_through_connect(pythons: dict[str, Path]) -> None:
     assert whys(before) == [f"partwright is missing: {ADVICE}"] * 2
     assert len({row["executor"] for row in before}) == 2
     assert said.endswith(f"has no partwright: {ADVICE}")
-    assert refused is None
+    assert refused is again is None
     assert columns == [True, True, 8]
     assert whys(after) == [None] * 2
     assert stopped == "this Spark session was stopped: make a new one"

@@ -19,21 +19,22 @@ CONFIGS = {"batch.size": 1000}
 LOST = """
 import json, os, signal, sys
 from pathlib import Path
-import pyarrow as pa
+import pandas as pd
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.functions import arrow_udf
+from pyspark.sql.functions import pandas_udf
 from partwright import spark as pws
+from partwright.spark.engines.arrow import to_arrow
 
 marker, lost = Path(sys.argv[1]), sys.argv[2] == "lost"
 spark = pws.session(master="local-cluster[2,1,1024]", log_file=sys.argv[3])
 
-@arrow_udf("bigint")
-def killer(numbers: pa.Array) -> pa.Array:
+@pandas_udf("bigint")
+def killer(numbers: pd.Series) -> pd.Series:
     context = TaskContext.get()
     is_first = context.partitionId() == 1 and context.attemptNumber() == 0
-    if lost and is_first and len(numbers) and numbers[0].as_py() > 700:
+    if lost and is_first and len(numbers) and numbers[0] > 700:
         marker.touch()
         # The worker's parent is PySpark's daemon, and the daemon's is the executor.
         daemon = os.getppid()
@@ -46,7 +47,7 @@ rows = spark.range(0, 1000, 1, 2).select(killer("id").alias("no"), sf.lit("x" * 
 placed = pws.with_partition(
     rows, sf.lit(None).cast("string"), 5, strategy="sticky", value="value", seed=3, configs={"batch.size": 1000}
 )
-found = placed.select("no", "partition").toArrow().sort_by("no")
+found = to_arrow(placed.select("no", "partition")).sort_by("no")
 print(json.dumps([marker.exists(), found["no"].to_pylist(), found["partition"].to_pylist()]))
 spark.stop()
 """

@@ -21,6 +21,7 @@ import partwright as pw
 from partwright import spark as pws
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.bounds import Bounds, read_partitions
+from partwright.kafka.connectors import SparkBuild, connector_set
 from partwright.kafka.records import TopicRecords
 from partwright.spark.requirements import pyspark_version
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.broker
 
 N, RECORDS, KEYS = 12, 600, 5
+# Before PySpark 4.1 `copartition` needs it to be off.
+ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 AT_MS = 1_767_225_600_000
 AT = datetime.fromtimestamp(AT_MS / 1000, UTC)
 TABLE = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
@@ -235,7 +238,8 @@ def test_it_meets_another_table(
         [(b"user-%d" % number, number) for number in range(9)], "key binary, age int"
     )
     df = read(orders)
-    with configured({"spark.sql.autoBroadcastJoinThreshold": -1}):
+    without_shuffles = {"spark.sql.autoBroadcastJoinThreshold": -1, ALL_KEYS: "false"}
+    with configured(without_shuffles):
         plain = sorted(df.join(users, "key").select("offset", "age").collect())
         assert len(plain) == RECORDS
         with pytest.raises(
@@ -243,7 +247,7 @@ def test_it_meets_another_table(
         ):
             pws.copartition(df, users, "key", N)
         a, b = pws.copartition(df.drop("partition"), users, "key", N)
-        joined = a.join(b, ["partition", "key"])
+        joined = a.join(b, [*pws.LAYOUT_COLUMNS, "key"])
         assert sorted(joined.select("offset", "age").collect()) == plain
         if pyspark_version() >= (4, 1):
             placed = pws.with_partition(users, "key", N).repartitionById(N, "partition")
@@ -371,8 +375,9 @@ def test_a_session_without_the_connector_and_one_that_is_stopped(
     )
     without, stopped, version = json.loads(done.stdout)
     scala = "2.12" if version.startswith("3.") else "2.13"
+    connector = connector_set(SparkBuild(version, scala)).removeprefix("connector-").partition("_")[0]
     assert without == (
         "this Spark session has no Kafka connector: make it with pws.session(kafka=True), or start Spark with "
-        f"--packages org.apache.spark:spark-sql-kafka-0-10_{scala}:{version}"
+        f"--packages org.apache.spark:spark-sql-kafka-0-10_{scala}:{connector}"
     )
     assert stopped == "this Spark session was stopped: make a new one"

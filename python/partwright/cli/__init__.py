@@ -30,7 +30,7 @@ _COMMANDS = {
     "check": "Is every record of a file or a topic in the partition that its client gives it?",
     "coordinator": "Where a consumer group's offsets live, and which broker coordinates it.",
     "copartition": "Do two topics or tables meet, and if not, why?",
-    "doctor": "Which step on the way to a Kafka fails, and what to do.",
+    "doctor": "Why a Kafka cannot be reached, or Spark's executors cannot run partwright.",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
     "group": "Play a consumer group's life: rebalances, who reads what, and what it costs.",
     "place": "Add to each record of a file the partition that a client gives it.",

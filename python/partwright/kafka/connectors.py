@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from partwright.kafka.jars import JarError
@@ -29,6 +30,8 @@ class SparkBuild(NamedTuple):
 def connector_set(build: SparkBuild) -> str:
     """The name of the set, for `partwright.kafka.jars.jars`.
 
+    A Spark that is newer than all of them gets the newest: it is tried, as the rest of a newer PySpark is.
+
     Args:
         build: The Spark, such as 3.5.9 for Scala 2.12.
 
@@ -41,6 +44,9 @@ def connector_set(build: SparkBuild) -> str:
     """
     minor = ".".join(build.spark.split(".")[:2])
     name = CONNECTORS.get((minor, build.scala))
+    newest = max(CONNECTORS, key=_numbers)
+    if name is None and build.scala == newest[1] and _numbers((minor, build.scala)) > _numbers(newest):
+        name = CONNECTORS[newest]
     if name is None:
         known = ", ".join(f"{spark} (Scala {scala})" for spark, scala in CONNECTORS)
         raise JarError(
@@ -48,3 +54,8 @@ def connector_set(build: SparkBuild) -> str:
             "leave out kafka and name the connector in spark.jars.packages"
         )
     return name
+
+
+def _numbers(key: tuple[str, str]) -> list[int]:
+    """The numbers of a minor version, as 4.10 is newer than 4.9."""
+    return [int(number) for number in re.findall(r"\d+", key[0])]

@@ -278,7 +278,7 @@ def _start_spark(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Sp
     try:
         spark = SparkSession.builder.config(conf=conf).getOrCreate()
     except Py4JJavaError as error:
-        reason = str(error.java_exception.getMessage()).splitlines()[0]
+        reason = next(iter(str(error.java_exception.getMessage()).splitlines()), "it does not say why")
         raise PartwrightError(f"Spark did not start on {conf.get('spark.master')!r}: {reason}") from error
     except (Py4JError, OSError) as error:
         if how_java_ended() is None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
 from importlib.util import find_spec
+from typing import Any
 
-from partwright.errors import MissingExtraError
+from partwright.errors import MissingExtraError, PartwrightError
 
 __all__ = [
     "MINIMUM",
     "TESTED",
+    "is_of_server",
     "is_remote",
+    "is_stopped",
     "pyspark_version",
+    "require_classic",
     "require_full_pyspark",
     "require_pandas",
     "require_pyspark",
@@ -83,6 +88,32 @@ def is_remote() -> bool:
     from pyspark.sql.utils import is_remote as remote  # noqa: PLC0415 - require_pyspark() comes first
 
     return bool(remote())
+
+
+def is_of_server(spark: object) -> bool:
+    """Whether this is a session of Spark Connect; in PySpark 3.5 its class is no subclass of the other one."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def is_stopped(spark: object) -> bool:
+    """Whether a session has ended."""
+    session: Any = spark
+    return bool(session.is_stopped if is_of_server(spark) else session.sparkContext._jsc is None)
+
+
+def require_classic() -> None:
+    """Refuse that a session of this process cannot be a classic one.
+
+    Raises:
+        MissingExtraError: `pyspark-client` is installed in PySpark's place.
+        PartwrightError: The environment names a Spark Connect server.
+    """
+    require_full_pyspark()
+    if remote := os.environ.get("SPARK_REMOTE"):
+        raise PartwrightError(
+            f"SPARK_REMOTE is {remote!r}, but this makes a session without a server: unset it, or make the "
+            "session with SparkSession.builder.remote()"
+        )
 
 
 def require_full_pyspark() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from partwright.errors import PartwrightError
-from partwright.spark.requirements import require_full_pyspark
+from partwright.spark.requirements import require_classic
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
@@ -51,12 +50,7 @@ def session(
         ...     spark.range(3).count()
         3
     """
-    require_full_pyspark()
-    if remote := os.environ.get("SPARK_REMOTE"):
-        raise PartwrightError(
-            f"SPARK_REMOTE is {remote!r}, but this makes a session without a server: unset it, or make the "
-            "session with SparkSession.builder.remote()"
-        )
+    require_classic()
     from partwright.spark import classic  # noqa: PLC0415 - pyspark-client has nothing of what it imports
 
     return classic.start(app_name, master, kafka, configs or {}, log_file)

@@ -1,6 +1,6 @@
 """SQL functions over the same core: `kafka_partition` and `kafka_murmur2`; those of quotas are in `quotas.py`.
 
-Those of engine jvm are in `functions.py`.
+Those of engine jvm are in `engines/jvm_sql.py`.
 
 What is constant for a Python column arrives here row by row, as SQL's arguments may differ by row: rows are
 grouped by these, and each group is one call.
@@ -22,8 +22,8 @@ from partwright.errors import PartwrightError
 from partwright.keys import hashing
 from partwright.spark.engines import arrow
 from partwright.spark.engines.choice import JVM, chosen
+from partwright.spark.executors.ask import is_classic
 from partwright.spark.quotas import SQL_FUNCTIONS
-from partwright.spark.requirements import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,8 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
       `partwright.quotas` has them; null where an argument is null.
 
     PySpark 3.5 and 4.0 hand numbers among NULLs over to Python as floats. There a whole number from 2^53 on among NULLs
-    is refused, and so is a float or a double; leave the NULLs out with WHERE, or use the columns of `partwright.spark`.
+    is refused, and so is a float or a double that is not whole (a whole one is taken for a bigint); leave the NULLs out
+    with WHERE, or use the columns of `partwright.spark`.
 
     `n`, `client` and `key_type` may be literals or columns.  A null `key_type` is the key's own: utf8 for a
     string, bytes for a binary.
@@ -61,7 +62,8 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
         engine: `arrow` or `jvm`, for the functions of keys; see `partition_for_key`.
 
     Raises:
-        PartwrightError: There is no such engine, or engine `jvm` in Spark Connect. As Spark's `PythonException`, when a
+        PartwrightError: `spark` is no session, or was stopped; there is no such engine, or engine `jvm` in Spark
+            Connect. As Spark's `PythonException`, when a
             query runs: `n` null or out of range, an unknown client or key type, a key that has no key bytes under it,
             a number that is not certain. With engine `jvm` as Spark's own error, where no expression is exact as well.
             In both `partwright.spark.first_sentence` finds the sentence.
@@ -72,8 +74,9 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
         10
     """
     functions = SQL_FUNCTIONS
+    classic = is_classic(spark)
     if chosen(engine, spark) == JVM:
-        _register_expressions(spark)
+        _register_expressions(spark, classic)
     else:
         of_keys = (kafka_partition, kafka_murmur2)
         functions = {function.__name__: (function, IntegerType()) for function in of_keys} | functions
@@ -81,8 +84,8 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
         spark.udf.register(name, arrow.sql_function(name, function, returns))
 
 
-def _register_expressions(spark: SparkSession) -> None:
-    if is_remote():
+def _register_expressions(spark: SparkSession, classic: bool) -> None:
+    if not classic:
         raise PartwrightError(
             "engine jvm has no SQL functions in Spark Connect, for it names expressions in Spark's Java process: leave "
             "engine out for arrow"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,9 +77,9 @@ def command(
       partwright doctor --spark spark://10.0.0.1:7077
     """
     if spark is not None:
-        if bootstrap or topic or group:
+        if bootstrap or topic or group or connection.is_given:
             raise PartwrightError(
-                "--spark looks at executors, and --bootstrap, --topic and --group at a Kafka"
+                "--spark looks at executors, and --bootstrap, --topic, --group, --command-config and -X are of a Kafka"
             )
         return _executors(spark, timeout, as_json)
     if bootstrap is not None and "://" in bootstrap:
@@ -106,19 +107,19 @@ def _executors(address: str, timeout: float, as_json: bool) -> int:
     from partwright.spark.executors.doctor import examined
     from partwright.spark.executors.session import looked_at
 
-    with tempfile.TemporaryDirectory(prefix="partwright-doctor-") as folder:
-        log = Path(folder, "spark.log")
-        with looked_at(address or None, log, timeout) as spark:
-            rows = examined(spark, timeout)
+    # Where Spark does not start, the error names its log, which stays.
+    folder = Path(tempfile.mkdtemp(prefix="partwright-doctor-"))
+    with looked_at(address or None, folder / "spark.log", timeout) as spark:
+        rows = examined(spark, timeout)
+    shutil.rmtree(folder, ignore_errors=True)
     passed = all(row.ok for row in rows)
     if as_json:
         click.echo(json.dumps({"ok": passed, "executors": [row._asdict() for row in rows]}))
         return 0 if passed else 1
     console = stdout_console()
     for row in rows:
-        where = " on ".join(filter(None, [row.executor, row.host])) or "an executor"
         seen = f"Python {row.python}, partwright {row.partwright}, pyarrow {row.pyarrow}, {row.platform}"
-        console.print(f"{_mark(row.ok)} executor {escape(where)}: {escape(row.why or seen)}", soft_wrap=True)
+        console.print(f"{_mark(row.ok)} {escape(row.where)}: {escape(row.why or seen)}", soft_wrap=True)
     return 0 if passed else 1
 
 

@@ -15,6 +15,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField, StructType
 
+from partwright.spark.engines.choice import OF_TASKS
 from partwright.spark.executors.sent import sent
 from partwright.spark.requirements import is_remote, pyspark_version, require_pandas
 
@@ -105,7 +106,9 @@ def with_column(
     def over_arrays(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
         return function((array,) for array in batches)
 
-    udf = _arrow_udf(sent(over_arrays if len(cols) == 1 else over_tuples), returns).asNondeterministic()
+    over_batches: Any = over_arrays if len(cols) == 1 else over_tuples
+    over_batches.__name__ = OF_TASKS
+    udf = _arrow_udf(sent(over_batches), returns).asNondeterministic()
     made = cast("Column", udf(*cols))
     return df.withColumn(name, made) if [*keep] == ["*"] else df.select(*keep, made.alias(name))
 
@@ -116,8 +119,10 @@ def _mapped(
     """The same by `mapInArrow`: of what is given the first columns are kept, and the function takes the others."""
     require_pandas()
     width = len(kept.fields)
-    # As `withColumn` does it: names are the same in any case.
-    replaced = {place for place, field in enumerate(kept.fields) if field.name.lower() == made.name.lower()}
+    # As `withColumn` does it: names are the same in any case, unless the session says otherwise.
+    is_exact = given.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
+    same = str if is_exact else str.lower
+    replaced = {place for place, field in enumerate(kept.fields) if same(field.name) == same(made.name)}
     fields = [made if place in replaced else field for place, field in enumerate(kept.fields)]
     schema = StructType(fields if replaced else [*fields, made])
 
@@ -135,6 +140,7 @@ def _mapped(
             columns = columns if replaced else [*columns, array]
             yield pa.RecordBatch.from_arrays(columns, [str(place) for place in range(len(columns))])
 
+    mapped.__name__ = OF_TASKS
     return _by_place(given).mapInArrow(sent(mapped), schema)
 
 

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 from contextlib import contextmanager, redirect_stdout, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from partwright._check import unknown
 from partwright.errors import PartwrightError
-from partwright.spark.requirements import is_remote
+from partwright.spark.requirements import is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
 
-__all__ = ["ARROW", "JVM", "MARK", "SETTING", "active_session", "chosen", "engine_of", "refuse_stopped"]
+__all__ = [
+    "ARROW",
+    "JVM",
+    "MARK",
+    "OF_TASKS",
+    "SETTING",
+    "active_session",
+    "chosen",
+    "engine_of",
+    "refuse_stopped",
+]
 
 ARROW = "arrow"
 JVM = "jvm"
@@ -27,14 +38,17 @@ SETTING = "spark.partwright.engine"
 """The session's setting that names the engine where no call does."""
 MARK = ", which has no key bytes in engine jvm"
 """What each expression of engine jvm holds, in the sentence for a key of another type: `engine_of` looks for it."""
+OF_TASKS = "partwright_tasks"
+"""How a plan calls each function of engine arrow that works task by task."""
 
-# The functions that Python workers run, those of `arrow.py` among them. In a plan their arguments are columns with a
-# number, as in `key#7`; a column of engine jvm may be called like them, `murmur2(key)`, and has no number in brackets.
+# The functions that Python workers run. In a plan a number stands behind their brackets, and their arguments are
+# columns with a number, as in `murmur2(key#7)#8`; a column of engine jvm may be called like them, `murmur2(key)#8`.
 _OF_KEYS = ("partition_for_key", "murmur2", "encode", "kafka_partition", "kafka_murmur2")
-_OF_TASKS = ("over_arrays", "over_tuples", "mapped")
-_CALL = re.compile(rf"\b(?:{'|'.join([*_OF_KEYS, *_OF_TASKS])})\(")
+_CALL = re.compile(rf"\b(?:{'|'.join([*_OF_KEYS, OF_TASKS])})\(")
+_NUMBER = re.compile(r"\)#\d")
 _FIELDS = "spark.sql.debug.maxToStringFields"
 _ALL_FIELDS = 2**31 - 1
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def chosen(engine: str | None, spark: SparkSession | None = None) -> str:
@@ -88,8 +102,7 @@ def refuse_stopped(spark: SparkSession) -> None:
     Raises:
         PartwrightError: In one sentence.
     """
-    session: Any = spark
-    if session.is_stopped if is_remote() else session.sparkContext._jsc is None:
+    if is_stopped(spark):
         raise PartwrightError(
             "the Spark session of this table was stopped: start another, and read the table in it"
         )
@@ -120,19 +133,20 @@ def engine_of(df: DataFrame) -> set[str]:
     refuse_stopped(df.sparkSession)
     plan = _analyzed(df)
     found = {JVM} if MARK in plan else set()
-    if any("#" in _in_brackets(plan, call.end()) for call in _CALL.finditer(plan)):
+    if any(_is_of_worker(plan, call.end()) for call in _CALL.finditer(plan)):
         found.add(ARROW)
     return found
 
 
-def _in_brackets(text: str, begin: int) -> str:
-    """What stands before the bracket that closes the one before `begin`."""
+def _is_of_worker(plan: str, begin: int) -> bool:
+    """Whether a call whose arguments begin here is one of a function in Python."""
     depth = 1
-    for bracket in re.compile(r"[()]").finditer(text, begin):
+    for bracket in re.compile(r"[()]").finditer(plan, begin):
         depth += 1 if bracket[0] == "(" else -1
         if depth == 0:
-            return text[begin : bracket.start()]
-    return text[begin:]
+            end = bracket.start()
+            return "#" in plan[begin:end] and _NUMBER.match(plan, end) is not None
+    return False
 
 
 def _analyzed(df: DataFrame) -> str:
@@ -148,14 +162,15 @@ def _analyzed(df: DataFrame) -> str:
 @contextmanager
 def _all_fields(spark: SparkSession) -> Iterator[None]:
     """Spark prints no more than 25 columns of a table, unless it is told to."""
-    before = None
-    # Some platforms take no settings; then the plan is as long as they print it.
-    with suppress(PySparkException):
-        before = spark.conf.get(_FIELDS)
-        spark.conf.set(_FIELDS, _ALL_FIELDS)
-    try:
-        yield
-    finally:
-        if before is not None:
+    # Two threads at once would take each other's setting, and each other's text, for what was there before.
+    with _ONE_AT_A_TIME:
+        before = None
+        # Some platforms take no settings; then the plan is as long as they print it.
+        with suppress(PySparkException):
+            before = spark.conf.get(_FIELDS, None)
+            spark.conf.set(_FIELDS, _ALL_FIELDS)
+        try:
+            yield
+        finally:
             with suppress(PySparkException):
-                spark.conf.set(_FIELDS, before)
+                spark.conf.unset(_FIELDS) if before is None else spark.conf.set(_FIELDS, before)

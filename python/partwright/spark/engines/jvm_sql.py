@@ -95,4 +95,4 @@ def _constant(argument: Any) -> Any:
             "functions with engine='arrow' where they differ by row"
         )
     value = argument.eval(None)
-    return value if value is None or isinstance(value, int) else value.toString()
+    return value if value is None or isinstance(value, int) else str(value)

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.spark.executors.rounds import Asking, in_time
+from partwright.spark.requirements import is_of_server, is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,12 +49,10 @@ def is_classic(spark: object) -> bool:
     Raises:
         PartwrightError: It is no session, or it was stopped.
     """
-    # Connect's session is no subclass of the other one, and is not there without grpc.
-    is_remote = type(spark).__module__.startswith("pyspark.sql.connect.")
+    is_remote = is_of_server(spark)
     if not (is_remote or isinstance(spark, SparkSession)):
         raise PartwrightError(f"spark must be a SparkSession, not {type(spark).__name__}")
-    session: Any = spark
-    if session.is_stopped if is_remote else session.sparkContext._jsc is None:
+    if is_stopped(spark):
         raise PartwrightError("this Spark session was stopped: make a new one")
     return not is_remote
 
@@ -109,9 +109,7 @@ def _of_classic(spark: SparkSession, question: Callable[[int], str], deadline: f
         found |= {owners[each["task"]]: each for each in told.found if each["task"] in owners}
         if told.errors and not (found or told.is_late or state.errors()):
             # No task is to blame: Spark was stopped meanwhile, say.
-            raise PartwrightError(
-                f"Spark ran no task: {str(told.errors[0]).splitlines()[0]}"
-            ) from told.errors[0]
+            raise PartwrightError(f"Spark ran no task: {first_line(told.errors[0])}") from told.errors[0]
         time.sleep(_POLL_S)
     for name, each in sorted(there.items(), key=lambda item: (len(item[0]), item[0])):
         yield Answer(name, each.host, found.get(name), None if name in found else errors.get(name))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
 from partwright.keys.hashing import murmur2
@@ -25,8 +28,8 @@ __all__ = ["Row", "doctor", "examined"]
 
 TIMEOUT_S = 60.0
 _SCHEMA = (
-    "executor string, host string, python string, partwright string, pyarrow string, ok boolean, why string, "
-    "platform string, lanes int"
+    "executor: string, host: string, python: string, partwright: string, pyarrow: string, ok: boolean, why: string, "
+    "platform: string, lanes: int"
 )
 # As many keys as the widest lanes take at once, and one more; of all lengths of a tail.
 _KEYS = tuple(bytes(range(200, 200 + length)) for length in range(17))
@@ -47,6 +50,12 @@ class Row(NamedTuple):
     why: str | None
     platform: str | None
     lanes: int | None
+
+    @property
+    def where(self) -> str:
+        """The executor in words; Spark Connect does not name one that fails."""
+        name = " on ".join(filter(None, [self.executor, self.host]))
+        return f"executor {name}" if name else "an executor"
 
 
 def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
@@ -79,8 +88,10 @@ def doctor(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> DataFrame:
         +--------+----+----+
         <BLANKLINE>
     """
-    rows = examined(spark, timeout)
-    return spark.createDataFrame(rows, _SCHEMA)
+    rows = json.dumps([row._asdict() for row in examined(spark, timeout)])
+    # Not `createDataFrame`: it turns rows into Spark's own in a Python worker, which may be what is missing.
+    told = sf.inline(sf.from_json(sf.lit(rows), f"array<struct<{_SCHEMA}>>"))
+    return spark.range(1).select(told)
 
 
 def examined(spark: SparkSession, timeout: float = TIMEOUT_S) -> list[Row]:
@@ -133,8 +144,8 @@ def _troubles(found: Json) -> Iterator[str]:
         yield f"partwright is missing, and this build does not fit there ({unfit}): use a build for that platform"
     elif theirs is None:
         yield f"partwright is missing: {advice}"
-    elif theirs not in {wanted, ""}:
-        yield f"partwright is {theirs} there and {wanted} on the driver: {advice}"
+    elif theirs != wanted:
+        yield f"partwright is {theirs or 'of an unknown version'} there and {wanted} on the driver: {advice}"
     elif found["broken"]:
         yield f"the core of partwright does not run ({found['broken']}): install the wheel for that platform there"
     elif found["hashes"] not in (None, murmur2(list(_KEYS)).to_pylist()):

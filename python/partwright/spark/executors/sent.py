@@ -124,8 +124,10 @@ def _opener() -> Callable[[bytes, str, str], Any]:
             reason = "has no pyarrow: install it there, which partwright.spark.ship does not do"
         elif found is None:
             reason = f"has no partwright: {advice}"
-        elif found not in {wanted, ""}:
-            reason = f"has partwright {found}, and the driver has {wanted}: {advice}"
+        elif found != wanted:
+            reason = (
+                f"has partwright {found or 'of an unknown version'}, and the driver has {wanted}: {advice}"
+            )
         elif broken is not None:
             reason = (
                 f"has a partwright whose core does not load ({broken}): install the wheel for that platform"

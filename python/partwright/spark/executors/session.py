@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.spark.executors.rounds import in_time
+from partwright.spark.requirements import require_classic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +49,7 @@ def _made(address: str | None, log_file: str | os.PathLike[str], timeout: float)
     address = address or os.environ.get("SPARK_REMOTE") or "local[*]"
     if address.startswith("sc://"):
         return _of_server(address, timeout)
+    require_classic()
     from partwright.spark import classic  # noqa: PLC0415 - pyspark-client has nothing of what it imports
 
     # Executors of a cluster run what the environment names for them, as in a user's own application.
@@ -61,7 +64,7 @@ def _of_server(address: str, timeout: float) -> SparkSession:
         raise PartwrightError(f"the Spark Connect server {address!r} did not answer within {timeout:g} s")
     if errors:
         raise PartwrightError(
-            f"the Spark Connect server {address!r} gives no session: {str(errors[0]).splitlines()[0]}"
+            f"the Spark Connect server {address!r} gives no session: {first_line(errors[0])}"
         ) from errors[0]
     found: SparkSession = sessions[0]
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.spark.executors.ask import is_classic
 from partwright.spark.executors.doctor import TIMEOUT_S, examined
@@ -32,9 +33,10 @@ def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
             installed from a wheel here; an executor cannot run what was sent, or did not answer in time.
 
     Examples:
-        >>> ship(spark)
-        >>> flights.select(partition_for_key("tailnum", 12)).count()
-        3
+        >>> from partwright import spark as pws
+        >>> pws.ship(spark)
+        >>> pws.doctor(spark).where("NOT ok").count()
+        0
     """
     session: Any = spark
     classic = is_classic(spark)
@@ -46,11 +48,9 @@ def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
             session.addArtifacts(archive, archive=True)
     except Exception as error:  # py4j's and gRPC's own, too, which this PySpark may not have
         raise PartwrightError(
-            f"this Spark takes no archive ({str(error).splitlines()[0]}): install the wheel of partwright on its "
+            f"this Spark takes no archive ({first_line(error)}): install the wheel of partwright on its "
             "executors instead"
         ) from error
     for row in examined(spark, timeout):
         if not row.ok:
-            raise PartwrightError(
-                f"partwright was sent, but executor {row.executor} on {row.host} cannot run it: {row.why}"
-            )
+            raise PartwrightError(f"partwright was sent, but {row.where} cannot run it: {row.why}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import zipfile
 from importlib.metadata import distribution, version
@@ -41,7 +42,8 @@ def misfit(found: Json) -> str | None:
     if int(found["python"].split(".")[1]) < int(minor):
         return f"it needs Python 3.{minor} or later, and {found['python']} is there"
     theirs = f"{found['system']} {found['machine'].lower()}"
-    if theirs != f"{_SYSTEMS[kind]} {machine}":
+    machines = ("x86_64", "arm64") if machine == "universal2" else (machine,)
+    if theirs not in {f"{_SYSTEMS[kind]} {each}" for each in machines}:
         return f"it is for {_SYSTEMS[kind]} {machine}, and {theirs} is there"
     if kind != "manylinux":
         return None
@@ -70,7 +72,8 @@ def packed() -> Path:
     try:
         if not archive.exists():
             archive.parent.mkdir(parents=True, exist_ok=True)
-            part = archive.with_suffix(".part")
+            # Of this process alone: two at once would write into each other's.
+            part = archive.with_suffix(f".{os.getpid()}.part")
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as written:
                 for name, content in contents:
                     written.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
