@@ -99,14 +99,14 @@ def test_types_without_key_bytes_are_refused_by_their_spark_name(spark: SparkSes
         sf.current_date().alias("day"),
         sf.array("id").alias("list"),
         sf.lit(1.5).cast("decimal(5,2)").alias("money"),
-        sf.expr("make_interval(1, 2)").alias("span"),
+        # PySpark 3.5 itself knows no such type.
+        *([sf.expr("make_interval(1, 2)").alias("span")] if pyspark.__version__ >= "4" else []),
     )
     for key, name in (
         ("day", "date"),
         ("list", "array<bigint>"),
         ("money", "decimal(5,2)"),
-        # PySpark 3.5 itself knows no such type.
-        *([("span", "interval")] if pyspark.__version__ >= "4" else []),
+        *([("span", "interval")] if "span" in df.columns else []),
     ):
         with pytest.raises(pw.KeyTypeError, match="has no key bytes") as refused:
             pws.with_partition(df, key)
