@@ -363,9 +363,9 @@ def test_through_connect(pythons: dict[str, Path]) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
         try:
-            before, (said, _), refused, columns, again, after, stopped = run(
-                REMOTE, f"sc://127.0.0.1:{server.stdout.readline().strip()}"
-            )
+            # Spark prints where it has packages from.
+            port = next(line for line in server.stdout if line.strip().isdecimal()).strip()
+            before, (said, _), refused, columns, again, after, stopped = run(REMOTE, f"sc://127.0.0.1:{port}")
         finally:
             server.stdin.close()
             server.wait(60)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -362,6 +363,7 @@ print(json.dumps([*said, refused(spark), spark.version]))
 """
 
 
+@pytest.mark.skipif("PARTWRIGHT_TEST_REMOTE" in os.environ, reason="it starts classic sessions")
 def test_a_session_without_the_connector_and_one_that_is_stopped(
     orders: str, broker: EmbeddedKafka, tmp_path: Path
 ) -> None:

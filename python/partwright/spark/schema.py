@@ -55,7 +55,7 @@ def type_of(df: DataFrame, col: str | Column, name: str) -> DataType:
     except AnalysisException as error:
         if not isinstance(col, str):
             raise  # Spark's own words are about the user's own expression.
-        if (_condition(error) or "").startswith("UNRESOLVED_COLUMN"):
+        if _condition(error).startswith("UNRESOLVED_COLUMN"):
             raise PartwrightError(_absent(col, df, name)) from None
         reason = first_line(error)
         raise PartwrightError(f"{name} cannot be taken from the column {col!r}: {reason}") from None
@@ -87,9 +87,10 @@ def check_key(df: DataFrame, key: str | Column, key_type: str | None) -> DataTyp
     return kind
 
 
-def _condition(error: AnalysisException) -> str | None:
-    """The name of what went wrong, which PySpark 3.5 calls the error's class."""
-    return error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
+def _condition(error: AnalysisException) -> str:
+    """The name of what went wrong, which PySpark 3.5 calls the error's class; its Connect has it in brackets alone."""
+    named = error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
+    return named or first_line(error).lstrip("[")
 
 
 def _called(key: str | Column) -> str:

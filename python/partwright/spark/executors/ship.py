@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ship"]
 
+# What sessions of Spark Connect have: a server of Spark 3.5 takes the same archive once, and refuses it without a word.
+_TAKEN: set[tuple[str, str]] = set()
+
 
 def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
     """Sends the partwright that is installed here to every executor, and looks whether it runs there.
@@ -44,8 +47,9 @@ def ship(spark: SparkSession, *, timeout: float = TIMEOUT_S) -> None:
     try:
         if classic:
             session.sparkContext.addArchive(archive)
-        else:
+        elif (session.session_id, archive) not in _TAKEN:
             session.addArtifacts(archive, archive=True)
+            _TAKEN.add((session.session_id, archive))
     except Exception as error:  # py4j's and gRPC's own, too, which this PySpark may not have
         raise PartwrightError(
             f"this Spark takes no archive ({first_line(error)}): install the wheel of partwright on its "
