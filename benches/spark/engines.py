@@ -21,6 +21,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import IntegerType
 
 import partwright.spark as pws
+from partwright.spark.requirements import pyspark_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,11 +108,14 @@ def _ways(spark: SparkSession) -> Iterator[Way]:
     if hasattr(sf, "arrow_udf"):
         yield from _arrow_udfs(spark)
     yield Way("pandas_loop", "pandas_udf over confluent-kafka", sf.pandas_udf(pandas_loop, integer)("key"))
-    yield Way(
-        "udf_arrow",
-        "Python udf over confluent-kafka, by Arrow",
-        sf.udf(one, integer, useArrow=True)("key"),
-    )
+    # From 4.2 on Spark hands a Parquet file's columns over as they are, does not tell such a function's worker their
+    # types, and both wait for each other.
+    if pyspark_version() < (4, 2):
+        yield Way(
+            "udf_arrow",
+            "Python udf over confluent-kafka, by Arrow",
+            sf.udf(one, integer, useArrow=True)("key"),
+        )
     yield Way(
         "udf_pickle",
         "Python udf over confluent-kafka, pickled",
