@@ -94,8 +94,11 @@ def _ways(spark: SparkSession) -> Iterator[Way]:
     def pandas_loop(keys: pd.Series) -> pd.Series:
         return pd.Series([partition(key, n) for key in keys], dtype="int32")
 
+    # Before 4.1 Spark hands bytes over as bytearrays, which confluent-kafka does not take.
+    copied = pyspark_version() < (4, 1)
+
     def one(key: bytes) -> int:
-        return partition(key, n)
+        return partition(bytes(key) if copied else key, n)
 
     integer = IntegerType()
     yield Way("jvm", "partition_for_key, engine jvm", pws.partition_for_key("key", n, engine="jvm"))
