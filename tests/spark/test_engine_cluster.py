@@ -69,8 +69,8 @@ def test_executors_need_no_python_and_no_wheel(tmp_path: Path) -> None:
     assert (said["wrong"], said["rows"], said["executors"]) == (0, 1000, 2)
     assert "/there/is/no/python" in said["arrow"]
     assert said["absent"] == (
-        "an executor's class path has no org.apache.kafka.common.utils.Utils as the driver's has: give both the same "
-        "jars, or leave engine out for arrow"
+        "an executor lacks the class org.apache.kafka.common.utils.Utils, which the driver has: give both the same "
+        "jars, or use engine='arrow'"
     )
 
 

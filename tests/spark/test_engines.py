@@ -176,7 +176,7 @@ def test_a_proof_that_fails_is_told(spark: SparkSession, monkeypatch: pytest.Mon
     monkeypatch.setattr(jvm_proof, "_PROVEN", set())
     monkeypatch.setattr(jvm_proof.zlib, "crc32", len)
     with pytest.raises(
-        PartwrightError, match=r"not exact in this session, for its crc32 of b'a' is 3904355907, not 1"
+        PartwrightError, match=r"not exact in this session \(its crc32 of b'a' is 3904355907, not 1\)"
     ):
         pws.partition_for_key("key", 12, "librdkafka", engine="jvm")
 
@@ -196,7 +196,9 @@ def test_connect_has_no_murmur2_of_bytes(spark: SparkSession) -> None:
             lambda: pws.partition_for_key("key", 12, engine="jvm"),
             lambda: pws.murmur2("key", engine="jvm"),
         ):
-            with pytest.raises(PartwrightError, match="no murmur2 of strings and binaries in Spark Connect"):
+            with pytest.raises(
+                PartwrightError, match="cannot hash strings and binaries by murmur2 in Spark Connect"
+            ):
                 call()
         with pytest.raises(PartwrightError, match="no SQL functions in Spark Connect"):
             pws.register(spark, engine="jvm")

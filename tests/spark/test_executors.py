@@ -271,7 +271,9 @@ def test_executors_without_python_are_rows(found: dict[str, Any]) -> None:
     rows, (sentence, _) = found["nowhere"]
     assert [row["executor"] for row in rows] == ["0", "1"]
     assert whys(rows) == [sentence] * 2
-    assert sentence.startswith("Spark's executors have no Python at '/nowhere/python': set PYSPARK_PYTHON")
+    assert sentence.startswith(
+        "Spark's executors have no Python at '/nowhere/python': install one there, or set"
+    )
 
 
 @pytest.mark.parametrize(
@@ -383,11 +385,11 @@ def test_through_connect(pythons: dict[str, Path]) -> None:
     [
         (
             "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11, PySpark",
-            "Spark's workers run Python 3.9, and the driver 3.11: set PYSPARK_PYTHON to the same on each executor",
+            "Spark's workers run Python 3.9, and the driver 3.11: give them 3.11 by PYSPARK_PYTHON",
         ),
         (
             "[PYTHON_VERSION_MISMATCH] Python in worker has different version (3, 9) than that in driver 3.11, PySpark",
-            "Spark's workers run Python 3.9, and the driver 3.11: set PYSPARK_PYTHON to the same on each executor",
+            "Spark's workers run Python 3.9, and the driver 3.11: give them 3.11 by PYSPARK_PYTHON",
         ),
         (
             "[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not found.",

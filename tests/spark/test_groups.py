@@ -186,8 +186,8 @@ def test_what_a_job_finds_is_one_sentence_with_the_group(table: Table) -> None:
         ({}, {"t": 1}, None, "range", "order_by must be a column's name or a Column, not None"),
         ({}, {"t": 1}, "member", "stiky", 'there is no assignor "stiky"; known: '),
         ({}, 5, "member", "range", "topics is a DataFrame of Spark, not int: partwright.assign_groups takes other"),
-        ({"topics": ["t"]}, {"t": 1}, "member", "range", "the column topics is array<string>, not string"),
-        ({"rack": [1]}, {"t": 1}, "member", "range", "the column rack is string, not bigint"),
+        ({"topics": ["t"]}, {"t": 1}, "member", "range", "the column topics must be array<string>, not string"),
+        ({"rack": [1]}, {"t": 1}, "member", "range", "the column rack must be string, not bigint"),
         ({"owned": [["t"]]}, {}, "member", "range", "the column owned is array<struct<topic: string, partition: "),
     ],
 )  # fmt: skip
@@ -231,7 +231,7 @@ def test_topics_of_another_type_are_refused_before_any_job(table: Table) -> None
     members = table(pa.table({"group": ["g"], "member": ["c"], "topics": [["t"]]}))
     for more, sentence in [
         ({"group": [1]}, "the column group is bigint in topics and string in members: give both one type"),
-        ({"racks": [["a"]]}, "the column racks is array<array<string>>, not array<string>"),
+        ({"racks": [["a"]]}, "the column racks must be array<array<string>>, not array<string>"),
     ]:
         topics = table(pa.table({"topic": ["t"], "partitions": [1], **more}))
         with pytest.raises(pw.PartwrightError) as refused:

@@ -39,7 +39,10 @@ def no_connector(spark: SparkSession) -> PartwrightError:
     minor = ".".join(build.spark.split(".")[:2])
     name = CONNECTORS.get((minor, build.scala), f"connector-{build.spark}_{build.scala}")
     version, _, scala = name.removeprefix("connector-").partition("_")
+    start = (
+        "make it with pws.session(kafka=True), or start Spark" if is_classic(spark) else "start its server"
+    )
     return PartwrightError(
-        "this Spark session has no Kafka connector: make it with pws.session(kafka=True), or start Spark with "
+        f"this Spark session has no Kafka connector: {start} with "
         f"--packages org.apache.spark:spark-sql-kafka-0-10_{scala}:{version}"
     )

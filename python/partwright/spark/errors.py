@@ -42,11 +42,11 @@ _TROUBLES = (
     ),
     (
         re.compile(r"Python in worker has different version\D+(\d+)\D+(\d+)\D+ in driver\D+(\d+)\D+(\d+)"),
-        "Spark's workers run Python {0}.{1}, and the driver {2}.{3}: set PYSPARK_PYTHON to the same on each executor",
+        "Spark's workers run Python {0}.{1}, and the driver {2}.{3}: give them {2}.{3} by PYSPARK_PYTHON",
     ),
     (
         re.compile(r'Cannot run program "([^"]+)"'),
-        "Spark's executors have no Python at {0!r}: set PYSPARK_PYTHON to one that every executor has",
+        "Spark's executors have no Python at {0!r}: install one there, or set PYSPARK_PYTHON to one that each has",
     ),
     (
         re.compile(r"No module named '?(pyspark)\b"),
@@ -85,7 +85,7 @@ def worker_trouble(text: str) -> str | None:
     if found := _ABSENT_CLASS.search(text):
         name = found[1].replace("/", ".")
         return (
-            f"an executor's class path has no {name} as the driver's has: give both the same jars, or leave engine out "
-            "for arrow"
+            f"an executor lacks the class {name}, which the driver has: give both the same jars, or use "
+            "engine='arrow'"
         )
     return None

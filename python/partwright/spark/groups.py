@@ -230,7 +230,7 @@ def _check(df: DataFrame, name: str, columns: Sequence[str]) -> list[str]:
         kind = type_of(df, column, name)
         told, is_it = _TYPES.get(column, ("", lambda _: True))
         if not is_it(kind):
-            raise PartwrightError(f"the column {column} is {told}, not {kind.simpleString()}")
+            raise PartwrightError(f"the column {column} must be {told}, not {kind.simpleString()}")
     return [column.lower() for column in df.columns]
 
 

@@ -39,7 +39,7 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
     """Make the SQL functions known to a session, classic or of Spark Connect, until it ends.
 
     - `kafka_partition(key, n[, client[, key_type]])`: the partition, as `partwright.partition_for_key` has it;
-      an int, null where the key is null.
+      an int, null where the client does not go by the key.
     - `kafka_murmur2(key[, key_type])`: Kafka's murmur2, as `partwright.murmur2` has it; an int, null where the
       key is null.
     - `kafka_min_quota(partitions, members)`, `kafka_max_quota`, `kafka_under_min_quota(owned, partitions, members)`,
@@ -87,8 +87,8 @@ def register(spark: SparkSession, *, engine: str | None = None) -> None:
 def _register_expressions(spark: SparkSession, classic: bool) -> None:
     if not classic:
         raise PartwrightError(
-            "engine jvm has no SQL functions in Spark Connect, for it names expressions in Spark's Java process: leave "
-            "engine out for arrow"
+            "engine jvm has no SQL functions in Spark Connect, because they live in Spark's Java process: use "
+            "engine='arrow'"
         )
     from partwright.spark.engines.jvm_sql import register_expressions  # noqa: PLC0415 - pyspark-client has no py4j
 

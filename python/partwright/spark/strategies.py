@@ -191,7 +191,7 @@ def _check_type(df: DataFrame, col: str | Column, name: str) -> None:
     kind = type_of(df, col, name).simpleString()
     words, known = _TYPES.get(name, ("", {kind}))
     if kind not in known:
-        raise PartwrightError(f"{name} is a column of {words}, not of {kind}")
+        raise PartwrightError(f"{name} must be a column of {words}, not of {kind}")
 
 
 def _refuse_shuffles(df: DataFrame) -> None:

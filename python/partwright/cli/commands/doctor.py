@@ -79,7 +79,8 @@ def command(
     if spark is not None:
         if bootstrap or topic or group or connection.is_given:
             raise PartwrightError(
-                "--spark looks at executors, and --bootstrap, --topic, --group, --command-config and -X are of a Kafka"
+                "--spark looks at executors: leave out --bootstrap, --topic, --group, --command-config and -X, which "
+                "are for Kafka"
             )
         return _executors(spark, timeout, as_json)
     if bootstrap is not None and "://" in bootstrap:

@@ -92,7 +92,7 @@ def _session(what: str) -> SparkSession:
     if spark is None:
         raise PartwrightError(
             f"engine jvm tries its {what} in a session before it is used, and no Spark session is active: start one, "
-            "or leave engine out for arrow"
+            "or use engine='arrow'"
         )
     return spark
 
@@ -100,7 +100,7 @@ def _session(what: str) -> SparkSession:
 def _refused(what: str) -> PartwrightError:
     return PartwrightError(
         f"engine jvm has no exact expression for {what}: it has murmur2 of strings, binaries and whole numbers, and "
-        "crc32 of strings and binaries; leave engine out for arrow, which has every rule"
+        "crc32 of strings and binaries; use engine='arrow', which has every rule"
     )
 
 
@@ -170,8 +170,8 @@ def _of_bytes(key: Column) -> Column:
     """The hash of strings and binaries, by a call of a static method (Catalyst's `StaticInvoke`)."""
     if is_remote():
         raise PartwrightError(
-            "engine jvm has no murmur2 of strings and binaries in Spark Connect, for it calls a method of Spark's Java "
-            "process: leave engine out for arrow"
+            "engine jvm cannot hash strings and binaries by murmur2 in Spark Connect, where it cannot call Java: use "
+            "engine='arrow'"
         )
     from partwright.spark.engines.static_invoke import murmur2_called  # noqa: PLC0415 - pyspark-client has no py4j
 

@@ -50,7 +50,7 @@ def prove(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) ->
     if proven not in _PROVEN:
         if wrong := differs(spark, what, hashed):
             raise PartwrightError(
-                f"engine jvm is not exact in this session, for its {what} {wrong}: leave engine out for arrow"
+                f"engine jvm is not exact in this session (its {what} {wrong}): use engine='arrow'"
             )
         _PROVEN.add(proven)
 

@@ -54,8 +54,8 @@ def murmur2_called(spark: SparkSession, key: Column) -> Column:
         return _hash(spark, _hasher(spark), key)
     except Py4JError as error:
         raise PartwrightError(
-            f"engine jvm cannot reach Spark's Java process in this session ({_reason(error)}): leave engine out for "
-            "arrow"
+            f"engine jvm cannot reach Spark's Java process in this session ({_reason(error)}): use "
+            "engine='arrow'"
         ) from error
 
 
@@ -93,7 +93,7 @@ def _hasher(spark: SparkSession) -> _Hasher:
         else:
             raise PartwrightError(
                 f"engine jvm finds no murmur2 on Spark's class path that hashes as Kafka does ({'; '.join(reasons)}): "
-                "leave engine out for arrow"
+                "use engine='arrow'"
             )
     return _FOUND[application]
 

@@ -78,8 +78,8 @@ def asked(spark: SparkSession, question: Callable[[int], str], timeout: float) -
     found = list(answers(spark, question, deadline))
     if not any(each.found or each.error for each in found):
         raise PartwrightError(
-            f"no executor answered within {timeout:g} s: see in Spark's UI whether the cluster is busy or gives this "
-            "application no executor"
+            f"no executor answered within {timeout:g} s: the cluster is busy, or gives this application no executor; "
+            "look at the cluster's manager, or give a longer timeout"
         )
     return found
 
