@@ -188,7 +188,7 @@ def test_what_a_job_finds_is_one_sentence_with_the_group(table: Table) -> None:
         ({}, 5, "member", "range", "topics is a DataFrame of Spark, not int: partwright.assign_groups takes other"),
         ({"topics": ["t"]}, {"t": 1}, "member", "range", "the column topics must be array<string>, not string"),
         ({"rack": [1]}, {"t": 1}, "member", "range", "the column rack must be string, not bigint"),
-        ({"owned": [["t"]]}, {}, "member", "range", "the column owned is array<struct<topic: string, partition: "),
+        ({"owned": [["t"]]}, {}, "member", "range", "the column owned must be array<struct<topic: string, partition: "),
     ],
 )  # fmt: skip
 def test_what_can_be_refused_before_any_job_is(

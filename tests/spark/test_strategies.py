@@ -130,7 +130,7 @@ def test_rows_that_are_equal_in_their_order_are_refused(records: DataFrame) -> N
         ({"strategy": "random", "partition": "nr"}, "there is no column 'nr'"),
         (
             {"strategy": "random", "time": "key"},
-            "time is a column of timestamps or whole numbers of milliseconds, not",
+            "time must be a column of timestamps or whole numbers of milliseconds, not",
         ),
         ({"strategy": "random", "cluster": {"t": 5}}, "cluster is a partwright.Cluster, not {'t': 5}"),
         (
