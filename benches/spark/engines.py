@@ -1,4 +1,4 @@
-"""What a column of partitions costs in Spark: both engines, beside the other ways to it and beside `length(key)`.
+"""The cost of a partition column in Spark: both engines, next to other ways and to `length(key)`.
 
 `python benches/spark/engines.py [--rows N] [--repeats N] [--json FILE]`: from a Parquet file of 12-byte keys, the key
 and one computed column go to Spark's no-op sink, each way once a round, in another order each round. The interpreter's
@@ -33,7 +33,7 @@ ROWS = 10_000_000
 
 @dataclass(frozen=True)
 class Way:
-    """One way to a column beside the key."""
+    """One way to compute a column next to the key."""
 
     name: str
     title: str

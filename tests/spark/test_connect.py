@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from connect_jar import CONNECT_JAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,6 @@ SHARED = [
 
 SERVER = """
 import sys
-import pyspark
 from partwright import spark as pws
 
 configs = {
@@ -42,9 +42,8 @@ configs = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": 0,
 }
-if pyspark.__version__ < "4":
-    # PySpark 3.5 has no server of its own; this is the newest of 3.5 that was to be had.
-    configs["spark.jars.packages"] = "org.apache.spark:spark-connect_2.12:3.5.1"
+if sys.argv[2]:
+    configs["spark.jars.packages"] = sys.argv[2]
 with pws.session(master="local[2]", kafka=True, configs=configs, log_file=sys.argv[1]) as spark:
     service = getattr(spark._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
     print(getattr(service, "MODULE$").localPort(), flush=True)
@@ -55,7 +54,7 @@ with pws.session(master="local[2]", kafka=True, configs=configs, log_file=sys.ar
 @contextmanager
 def connect_server(log: Path) -> Iterator[str]:
     """The address of a Spark Connect server, which ends with the block."""
-    command = [sys.executable, "-c", SERVER, str(log)]
+    command = [sys.executable, "-c", SERVER, str(log), CONNECT_JAR]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from connect_jar import CONNECT_JAR
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
@@ -37,8 +38,6 @@ NEEDED = ["pyarrow"] if pyspark_version() >= (4, 1) else ["pyarrow", *PANDAS]
 NO_ARROW = "pyarrow is missing: install pyarrow 18 or later there" + (
     "; pandas is missing: install pandas there" if "pandas" in NEEDED else ""
 )
-# The newest of 3.5 that was to be had.
-CONNECT_JAR = "" if pyspark_version() >= (4, 0) else "org.apache.spark:spark-connect_2.12:3.5.1"
 ADVICE = f"install partwright {VERSION} there, or send it with partwright.spark.ship"
 WITHOUT = "the Python of Spark's workers has no"
 ROW = ["executor", "host", "python", "partwright", "pyarrow", "ok", "why", "platform", "lanes"]

@@ -26,6 +26,11 @@ class SparkBuild(NamedTuple):
     spark: str
     scala: str
 
+    @property
+    def minor(self) -> str:
+        """Spark's minor version."""
+        return ".".join(self.spark.split(".")[:2])
+
 
 def connector_set(build: SparkBuild) -> str:
     """The name of the set, for `partwright.kafka.jars.jars`.
@@ -42,10 +47,10 @@ def connector_set(build: SparkBuild) -> str:
         >>> connector_set(SparkBuild("4.3.0", "2.13"))
         'connector-4.2.0_2.13'
     """
-    minor = ".".join(build.spark.split(".")[:2])
-    name = CONNECTORS.get((minor, build.scala))
+    key = build.minor, build.scala
+    name = CONNECTORS.get(key)
     newest = max(CONNECTORS, key=_numbers)
-    if name is None and build.scala == newest[1] and _numbers((minor, build.scala)) > _numbers(newest):
+    if name is None and build.scala == newest[1] and _numbers(key) > _numbers(newest):
         name = CONNECTORS[newest]
     if name is None:
         known = ", ".join(f"{spark} (Scala {scala})" for spark, scala in CONNECTORS)

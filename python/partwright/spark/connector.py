@@ -32,16 +32,13 @@ def no_connector(spark: SparkSession) -> PartwrightError:
     if is_classic(spark):
         from partwright.spark.spark_home import installed_spark  # noqa: PLC0415 - pyspark-client starts no Spark
 
-        build = installed_spark()
+        build, start = installed_spark(), "make it with pws.session(kafka=True), or start Spark"
     else:
         # A server does not say its Scala: PySpark's own 3.5 has 2.12, later ones have 2.13 alone.
         build = SparkBuild(spark.version, "2.12" if spark.version.startswith("3.") else "2.13")
-    minor = ".".join(build.spark.split(".")[:2])
-    name = CONNECTORS.get((minor, build.scala), f"connector-{build.spark}_{build.scala}")
+        start = "start its server"
+    name = CONNECTORS.get((build.minor, build.scala), f"connector-{build.spark}_{build.scala}")
     version, _, scala = name.removeprefix("connector-").partition("_")
-    start = (
-        "make it with pws.session(kafka=True), or start Spark" if is_classic(spark) else "start its server"
-    )
     return PartwrightError(
         f"this Spark session has no Kafka connector: {start} with "
         f"--packages org.apache.spark:spark-sql-kafka-0-10_{scala}:{version}"

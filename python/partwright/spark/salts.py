@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sf
 
+from partwright.spark.words import BITS, SIGN, WORD, signed, times
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 __all__ = ["salt_of"]
 
-_WORD, _SIGN, _BITS = 0xFFFFFFFF, 0x80000000, 32
 _SEED = 42
 # MurmurHash3's constants, in the order in which an int meets them.
 _MIX_1, _MIX_2, _ADDED = 0xCC9E2D51, 0x1B873593, 0xE6546B64
@@ -25,9 +26,6 @@ _LAST_1, _LAST_2 = 0x85EBCA6B, 0xC2B2AE35
 
 def salt_of(partition: Column) -> Column:
     """The int that Spark's `hash` makes this partition's number of.
-
-    In bigints: a word is below 2^32 and a factor at most 2^31, so that no product leaves them, and ANSI mode changes
-    nothing.
 
     Args:
         partition: Ints from 0 on.
@@ -44,16 +42,13 @@ def salt_of(partition: Column) -> Column:
     found = found.bitwiseXOR(sf.shiftright(found, 16)).bitwiseXOR(sf.lit(4))
     found = _rotated_back(_divided(found - sf.lit(_ADDED), 5), 13)
     found = _rotated_back(_divided(found.bitwiseXOR(sf.lit(_SEED)), _MIX_2), 15)
-    found = _divided(found, _MIX_1)
-    # What is above the largest int is negative.
-    return (found.bitwiseXOR(sf.lit(_SIGN)) - sf.lit(_SIGN)).cast("int")
+    return signed(_divided(found, _MIX_1))
 
 
 def _divided(word: Column, factor: int) -> Column:
     """The word that times the factor gives this one, modulo 2^32; the factor is odd."""
-    inverse = pow(factor, -1, 2**_BITS)
-    signed = (inverse ^ _SIGN) - _SIGN
-    return (word * sf.lit(signed)).bitwiseAND(sf.lit(_WORD))
+    inverse = pow(factor, -1, 2**BITS)
+    return times(word, (inverse ^ SIGN) - SIGN)
 
 
 def _rotated_back(word: Column, bits: int) -> Column:
@@ -62,5 +57,5 @@ def _rotated_back(word: Column, bits: int) -> Column:
     A rotation is a product modulo 2^32 - 1. It names the word once, where two shifts would double the expression; less
     one and plus one keep 0 and 2^32 - 1 apart, for Spark's remainder has the dividend's sign.
     """
-    turned = word * sf.lit(2 ** (_BITS - bits))
-    return (turned - sf.lit(1)) % sf.lit(_WORD) + sf.lit(1)
+    turned = word * sf.lit(2 ** (BITS - bits))
+    return (turned - sf.lit(1)) % sf.lit(WORD) + sf.lit(1)

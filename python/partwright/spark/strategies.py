@@ -6,8 +6,6 @@ of the source, as long as nothing was shuffled, or that of columns that are uniq
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -21,6 +19,7 @@ from partwright.cluster import Cluster
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 from partwright.spark.engines import arrow
+from partwright.spark.plans import explained
 from partwright.spark.schema import type_of
 
 if TYPE_CHECKING:
@@ -195,10 +194,8 @@ def _check_type(df: DataFrame, col: str | Column, name: str) -> None:
 
 
 def _refuse_shuffles(df: DataFrame) -> None:
-    plan = io.StringIO()
-    with redirect_stdout(plan):
-        df.explain("simple")
-    if any(shuffle in plan.getvalue() for shuffle in _SHUFFLES):
+    plan = explained(df, "simple")
+    if any(shuffle in plan for shuffle in _SHUFFLES):
         raise PartwrightError(
             "the rows come out of a shuffle, in another order each time: name unique columns with order_by=, so that a "
             "task that runs again gives the same partitions"

@@ -21,6 +21,7 @@ from partwright.spark.requirements import is_remote, pyspark_version, require_pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
     from pyspark.sql import DataFrame
     from pyspark.sql._typing import UserDefinedFunctionLike
@@ -54,10 +55,7 @@ def column(
     if _arrow_udf is not None:
         function = _over_arrays(function, name)
         return cast("Column", _arrow_udf(sent(function), returns).asNondeterministic()(*cols))
-    require_pandas()
-    from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
-
-    made = pandas_udf.column(name, function, returns, cols)
+    made: Column = _pandas_udf().column(name, function, returns, cols)
     return made.alias(f"{name}({', '.join(names)})")
 
 
@@ -71,10 +69,16 @@ def sql_function(name: str, function: Callable[..., pa.Array], returns: DataType
     """
     if _arrow_udf is not None:
         return cast("UserDefinedFunctionLike", _arrow_udf(sent(_over_arrays(function, name)), returns))
+    made: UserDefinedFunctionLike = _pandas_udf().sql_function(name, function, returns)
+    return made
+
+
+def _pandas_udf() -> ModuleType:
+    """The door of a PySpark that has no Arrow UDF."""
     require_pandas()
     from partwright.spark.engines import pandas_udf  # noqa: PLC0415 - newer PySparks need no pandas
 
-    return pandas_udf.sql_function(name, function, returns)
+    return pandas_udf
 
 
 def with_column(

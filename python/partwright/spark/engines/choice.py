@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
 import threading
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException, PySparkRuntimeError
@@ -13,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from partwright._check import unknown
 from partwright.errors import PartwrightError
+from partwright.spark.plans import explained
 from partwright.spark.requirements import is_stopped
 
 if TYPE_CHECKING:
@@ -151,10 +151,8 @@ def _is_of_worker(plan: str, begin: int) -> bool:
 
 def _analyzed(df: DataFrame) -> str:
     """A table's analyzed plan in words, with each of its columns."""
-    text = io.StringIO()
-    with _all_fields(df.sparkSession), redirect_stdout(text):
-        df.explain("extended")
-    plan = text.getvalue()
+    with _all_fields(df.sparkSession):
+        plan = explained(df, "extended")
     begins, ends = "== Analyzed Logical Plan ==", "== Optimized Logical Plan =="
     return plan.partition(begins)[2].partition(ends)[0]
 

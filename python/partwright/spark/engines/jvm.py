@@ -17,6 +17,7 @@ from partwright.keys import hashing
 from partwright.spark.engines.choice import MARK, active_session
 from partwright.spark.engines.jvm_proof import WHOLE, prove
 from partwright.spark.requirements import is_remote
+from partwright.spark.words import BITS, signed, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +28,7 @@ __all__ = ["murmur2_of", "partition_of"]
 
 # org.apache.kafka.common.utils.Utils.murmur2.
 _SEED, _FACTOR = 0x9747B28C, 0x5BD1E995
-_WORD, _POSITIVE, _SIGN = 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000
-_BITS = 32
+_POSITIVE = 0x7FFFFFFF
 # Spark's types that have key bytes, by the key type. Any takes NULL, whose type is void.
 _TEXTS = ("string", "char", "varchar", "void")
 _BYTES = {
@@ -122,26 +122,23 @@ def _crc32(key: Column, key_type: str | None) -> Column:
 
 
 def _of_number(key: Column, key_type: str) -> Column:
-    """The hash of a whole number's bytes, big endian, in bigints.
-
-    A word is below 2^32 and the factor below 2^31, so that no product leaves a bigint: ANSI mode changes nothing.
-    """
+    """The hash of a whole number's bytes, big endian, in bigints."""
     size = WHOLE[key_type]
     number = key.cast("bigint")
     found: Column = sf.lit(_SEED ^ size)
     if size % 4:
         # A short is less than a word: all of it is the tail.
         tail = sf.shiftleft(_byte(number, 0), 8).bitwiseXOR(_byte(number, 8))
-        found = _times(found.bitwiseXOR(tail))
-    for shift in range(8 * size - _BITS, -1, -_BITS):
-        word = _times(_swapped(number, shift))
-        found = _times(found).bitwiseXOR(_times(word.bitwiseXOR(sf.shiftright(word, 24))))
-    found = _times(found.bitwiseXOR(sf.shiftright(found, 13)))
+        found = times(found.bitwiseXOR(tail), _FACTOR)
+    for shift in range(8 * size - BITS, -1, -BITS):
+        word = times(_swapped(number, shift), _FACTOR)
+        mixed = times(word.bitwiseXOR(sf.shiftright(word, 24)), _FACTOR)
+        found = times(found, _FACTOR).bitwiseXOR(mixed)
+    found = times(found.bitwiseXOR(sf.shiftright(found, 13)), _FACTOR)
     found = found.bitwiseXOR(sf.shiftright(found, 15))
-    # What is above the largest int is negative.
-    signed = (found.bitwiseXOR(sf.lit(_SIGN)) - sf.lit(_SIGN)).cast("int")
+    hashed = signed(found)
     if key_type == "java:long":
-        return signed
+        return hashed
     most = 2 ** (8 * size - 1) - 1
     sentence = sf.concat(
         sf.lit("partwright.errors.PartwrightError: "),
@@ -149,7 +146,7 @@ def _of_number(key: Column, key_type: str) -> Column:
         sf.lit(f" does not fit the key type {key_type}"),
     )
     fits = number.isNull() | number.between(sf.lit(-most - 1), sf.lit(most))
-    return sf.when(fits, signed).otherwise(sf.raise_error(sentence))
+    return sf.when(fits, hashed).otherwise(sf.raise_error(sentence))
 
 
 def _byte(number: Column, shift: int) -> Column:
@@ -160,10 +157,6 @@ def _swapped(number: Column, shift: int) -> Column:
     """The word of 32 bits that begins at a bit, as murmur2 reads it: its first byte is the lowest one."""
     parts = [sf.shiftleft(_byte(number, shift + 8 * at), 24 - 8 * at) for at in range(4)]
     return parts[0].bitwiseOR(parts[1]).bitwiseOR(parts[2]).bitwiseOR(parts[3])
-
-
-def _times(word: Column) -> Column:
-    return (word * sf.lit(_FACTOR)).bitwiseAND(sf.lit(_WORD))
 
 
 def _of_bytes(key: Column) -> Column:

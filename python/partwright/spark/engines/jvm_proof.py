@@ -12,7 +12,7 @@ from pyspark.sql import functions as sf
 from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.keys import hashing
-from partwright.spark.requirements import is_remote
+from partwright.spark.requirements import is_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ _PROVEN: set[tuple[str, str]] = set()
 def session_id(spark: SparkSession) -> str:
     """What a proof holds for: a classic session's application, or a session of Spark Connect."""
     remote: Any = spark  # Its class is another one.
-    return str(remote.session_id if is_remote() else spark.sparkContext.applicationId)
+    return str(remote.session_id if is_of_server(spark) else spark.sparkContext.applicationId)
 
 
 def prove(spark: SparkSession, what: str, hashed: Callable[[Column], Column]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import functions as sf
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.spark.engines.jvm_proof import differs, session_id
 from partwright.spark.requirements import pyspark_version
@@ -62,7 +63,7 @@ def murmur2_called(spark: SparkSession, key: Column) -> Column:
 def _reason(error: Py4JError) -> str:
     if isinstance(error, Py4JJavaError):
         return str(error.java_exception)
-    return str(error).partition("\n")[0]
+    return first_line(error)
 
 
 # By the id of a Spark application, what its driver was found to hash with.

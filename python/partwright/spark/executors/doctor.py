@@ -13,7 +13,7 @@ from partwright.keys.hashing import murmur2
 from partwright.spark.errors import worker_trouble
 from partwright.spark.executors.ask import Answer, asked
 from partwright.spark.executors.look import looking
-from partwright.spark.executors.sent import folder_sent
+from partwright.spark.executors.sent import advice, folder_sent
 from partwright.spark.executors.wheel import misfit
 from partwright.spark.requirements import pyspark_version
 
@@ -139,13 +139,12 @@ def _troubles(found: Json) -> Iterator[str]:
     """What is wrong with an executor, the most telling first."""
     wanted, theirs = version("partwright"), found["partwright"]
     unfit = misfit(found)
-    advice = f"install partwright {wanted} there, or send it with partwright.spark.ship"
     if theirs is None and unfit:
         yield f"partwright is missing, and this build does not fit there ({unfit}): use a build for that platform"
     elif theirs is None:
-        yield f"partwright is missing: {advice}"
+        yield f"partwright is missing: {advice()}"
     elif theirs != wanted:
-        yield f"partwright is {theirs or 'of an unknown version'} there and {wanted} on the driver: {advice}"
+        yield f"partwright is {theirs or 'of an unknown version'} there and {wanted} on the driver: {advice()}"
     elif found["broken"]:
         yield f"the core of partwright does not run ({found['broken']}): install the wheel for that platform there"
     elif found["hashes"] not in (None, murmur2(list(_KEYS)).to_pylist()):

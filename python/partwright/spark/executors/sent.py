@@ -16,7 +16,7 @@ from pyspark import cloudpickle
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["finder", "folder_sent", "sent"]
+__all__ = ["advice", "finder", "folder_sent", "sent"]
 
 
 def sent(function: Any) -> Callable[..., Any]:
@@ -37,6 +37,11 @@ def folder_sent() -> str:
     return f"partwright-{version('partwright')}"
 
 
+def advice() -> str:
+    """What to do where a worker lacks this version of partwright."""
+    return f"install partwright {version('partwright')} there, or send it with partwright.spark.ship"
+
+
 class _Sealed:
     """A function that is its pickled bytes on the way to a worker, and itself again once it is there."""
 
@@ -52,7 +57,7 @@ class _Sealed:
 
     def __reduce__(self) -> tuple[object, ...]:
         payload = cloudpickle.dumps(self._function)  # type: ignore[no-untyped-call]
-        return _opener(), (payload, version("partwright"), folder_sent())
+        return _opener(), (payload, version("partwright"), folder_sent(), advice())
 
 
 # What follows runs in workers, where partwright may be absent: functions within functions are pickled by value, and
@@ -108,17 +113,16 @@ def finder() -> Callable[[str], tuple[str | None, str | None]]:
     return find
 
 
-def _opener() -> Callable[[bytes, str, str], Any]:
+def _opener() -> Callable[[bytes, str, str, str], Any]:
     find = finder()
 
-    def opened(payload: bytes, wanted: str, folder: str) -> Any:
+    def opened(payload: bytes, wanted: str, folder: str, advice: str) -> Any:
         import pickle
         import socket
         import sys
         from importlib import util
 
         found, broken = find(folder)
-        advice = f"install partwright {wanted} there, or send it with partwright.spark.ship"
         reason = None
         if util.find_spec("pyarrow") is None:
             reason = "has no pyarrow: install it there, which partwright.spark.ship does not do"
