@@ -19,7 +19,7 @@ from partwright.folders import opened_privately, private_file, private_state
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Entry", "Journal", "journal_of"]
+__all__ = ["Entry", "Journal", "journal_of", "now_in_words"]
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ class Journal:
 
     def begin(self, run: str, records: int) -> None:
         """Notes that `records` records are about to be written."""
-        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        self._write(Entry(run, records, now))
+        self._write(Entry(run, records, now_in_words()))
 
     def finish(self) -> None:
         """Notes that all of them were written."""
@@ -96,6 +95,11 @@ class Journal:
                 os.fsync(file.fileno())
             # In one step, so that whoever reads finds the note of before or this one, and never a half.
             part.replace(self._file)
+
+
+def now_in_words() -> str:
+    """This second."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _entry(text: bytes) -> Entry:

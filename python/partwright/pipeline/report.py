@@ -31,7 +31,7 @@ class PartitionShare:
         records: Records placed there.
         bytes: Their keys' and values' bytes.
         keys: Different keys.
-        null_keys: Records that the client does not place and the producer put there; None where nobody looked.
+        null_keys: Records there that the client does not place by their key; None where nobody looked.
     """
 
     partition: int
@@ -61,13 +61,17 @@ class Report:
         n: For how many partitions the records were placed and written.
         n_now: How many the topic had at the run's end, 0 if it was gone; None where nobody can add any.
         keyed: Those that the client places by their key; by a strategy, those that have one.
-        null_keys: The others, left to the producer: null keys, of some clients empty ones too. A strategy places them.
+        null_keys: The others: null keys, of some clients empty ones too. A strategy places them.
         keys: Different keys.
         bytes: All keys' and values' bytes.
         largest_share: The largest partition's share of the records that were placed, 0 to 1.
         steps: What was done, in order.
         checks: What reading back found; None where it was not asked for.
         proof: What the Java producer chose itself; None where it was not asked.
+        already_there: How many of the records an earlier try of the same run had written.
+        exactly_once: Whether they were written in transactions.
+        resumed: Whether this run went on with an earlier one.
+        spreads_null_keys: Whether records that the client does not place got a partition here all the same.
         notes: What is worth knowing and no failure, a sentence each.
         log: The file with Spark's own words; None where the session was the caller's.
     """
@@ -93,6 +97,15 @@ class Report:
     n_now: int | None = None
     notes: tuple[str, ...] = ()
     log: str | None = None
+    already_there: int = 0
+    exactly_once: bool = False
+    resumed: bool = False
+    spreads_null_keys: bool = False
+
+    @property
+    def written(self) -> int:
+        """How many records this run wrote."""
+        return self.records - self.already_there
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""
@@ -131,4 +144,12 @@ class Report:
         }
         whole["proof"] = whole["proof"] and {"ok": self.proof.ok if self.proof else None, **whole["proof"]}
         whole["seconds"] = self.seconds
-        return {"ok": self.ok, **whole}
+        found = self.checks
+        told = {
+            "written": self.written,
+            "already_there": whole.pop("already_there"),
+            "lost": found.lost if found else None,
+            "twice": found.twice if found else None,
+            "moved": found.misplaced if found else None,
+        }
+        return {"ok": self.ok, **told, **whole}

@@ -7,7 +7,7 @@ import re
 import secrets
 import signal
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import functions as F
@@ -18,11 +18,24 @@ from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
 from partwright.kafka.client import TOPIC_DENIED
 from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.partition_writer import Mark
 from partwright.pipeline import checks
-from partwright.pipeline.journal import journal_of
-from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
+from partwright.pipeline.exactly_once import write_exactly_once
+from partwright.pipeline.given import given
+from partwright.pipeline.journal import journal_of, now_in_words
+from partwright.pipeline.ledger import Plan, ledger_at
+from partwright.pipeline.report import Report, Step
+from partwright.pipeline.resume import (
+    asked_of,
+    begun,
+    cannot_go_on,
+    cut_as,
+    rest_of,
+    rows_there,
+    source_facts,
+)
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.source import find_source, key_bytes, read_records
+from partwright.pipeline.source import HEADER, find_source, key_bytes, read_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
@@ -38,13 +51,16 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from partwright.pipeline.given import Given
     from partwright.pipeline.journal import Journal
+    from partwright.pipeline.ledger import Ledger
+    from partwright.pipeline.resume import SourceFacts
     from partwright.pipeline.source import Source
     from partwright.pipeline.targets import Target
 
 __all__ = ["Progress", "run"]
 
-_HEAVIEST = 10
+_ORDER = ("file", "row")
 
 
 class Progress(Protocol):
@@ -102,10 +118,16 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
         journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
         notes = _cleaned(target, journal, steps)
         first = target.look()
-        default = RunSettings.DEFAULT_PARTITIONS
-        n = number_of_partitions(
-            first, settings.partitions, default, settings.append, str(target), journal.last()
-        )
+        ledger = _ledger(settings, target)
+        plan = None
+        if settings.resume and ledger is not None and isinstance(target, KafkaTopic):
+            plan = begun(ledger, settings, source, target)
+            n = plan.n
+        else:
+            default = RunSettings.DEFAULT_PARTITIONS
+            n = number_of_partitions(
+                first, settings.partitions, default, settings.append, str(target), journal.last()
+            )
         cluster = _cluster(target, settings, source.topic, n)
         log = None
         if spark is None:
@@ -113,10 +135,32 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
                 spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
         with interrupts() as interrupted:
-            job = _Run(settings, source, target, first, n, cluster, spark, steps, journal, interrupted, notes)
+            job = _Run(
+                settings,
+                source,
+                target,
+                first,
+                n,
+                cluster,
+                spark,
+                steps,
+                journal,
+                interrupted,
+                notes,
+                ledger,
+                plan,
+            )
             with _told_of_javas_end(job, interrupted, log):
                 report = job.report()
     return replace(report, log=str(log) if log else None)
+
+
+def _ledger(settings: RunSettings, target: Target) -> Ledger | None:
+    """Where the run is written down; None where nobody could go on with it."""
+    if settings.target is None or not isinstance(target, KafkaTopic) or not settings.is_marked:
+        return None
+    # What the producer places has no place that a run could go on behind.
+    return ledger_at(settings.state, target.config) if settings.null_keys == "spread" else None
 
 
 def _cleaned(target: Target, journal: Journal, steps: _Steps) -> list[str]:
@@ -167,68 +211,6 @@ def _told_of_javas_end(job: _Run, interrupted: list[int], log: Path | None) -> I
         raise PartwrightError(f"Spark's Java process {how} {job.standing()}{where}") from error
 
 
-@dataclass(frozen=True)
-class _Given:
-    """What there is to write, by partition and by key."""
-
-    partitions: tuple[PartitionShare, ...]
-    heaviest_keys: tuple[KeyShare, ...]
-    records: int
-    unplaced: int
-    with_key: int
-    keys: int
-    bytes: int
-
-
-def _given(placed: DataFrame, n: int) -> _Given:
-    size = F.coalesce(F.octet_length("key"), F.lit(0)) + F.coalesce(F.octet_length("value"), F.lit(0))
-    by_key = (
-        placed.groupBy("partition", "key")
-        .agg(F.count("*").alias("records"), F.sum(size).alias("bytes"))
-        .persist()
-    )
-    # A strategy that does not go by keys puts a key into several partitions.
-    over_partitions = (
-        by_key.where("key is not null")
-        .groupBy("key")
-        .agg(
-            F.sum("records").alias("records"),
-            F.count("*").alias("partitions"),
-            F.min("partition").alias("partition"),
-        )
-    )
-    try:
-        heaviest = over_partitions.orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
-        (keys,) = over_partitions.agg(
-            F.count("partition").alias("placed"), F.sum("records").alias("records")
-        ).collect()
-        sums = (
-            F.sum("records").alias("records"),
-            F.sum("bytes").alias("bytes"),
-            F.count("key").alias("keys"),
-        )
-        rows = {row.partition: row for row in by_key.groupBy("partition").agg(*sums).collect()}
-    finally:
-        by_key.unpersist()
-    of_partition = {
-        number: PartitionShare(number, row.records, row.bytes, row.keys, None) for number, row in rows.items()
-    }
-    return _Given(
-        partitions=tuple(
-            of_partition.get(number, PartitionShare(number, 0, 0, 0, None)) for number in range(n)
-        ),
-        heaviest_keys=tuple(
-            KeyShare(checks.shown_key(row.key), row.records, row.partition if row.partitions == 1 else None)
-            for row in heaviest
-        ),
-        records=sum(row.records for row in rows.values()),
-        unplaced=rows[None].records if None in rows else 0,
-        with_key=keys.records or 0,
-        keys=keys.placed,
-        bytes=sum(row.bytes for row in rows.values()),
-    )
-
-
 class _Run:
     """One run, once its source and target are known and Spark is there."""
 
@@ -245,6 +227,8 @@ class _Run:
         journal: Journal,
         interrupted: list[int],
         notes: list[str],
+        ledger: Ledger | None,
+        plan: Plan | None,
     ) -> None:
         self.settings = settings
         self.source = source
@@ -256,8 +240,14 @@ class _Run:
         self.steps = steps
         self.journal = journal
         self.interrupted = interrupted
-        self.run = secrets.token_bytes(8)
+        self.ledger = ledger
+        # That of the run that this one goes on with.
+        self.plan = plan
+        self.run = secrets.token_bytes(8) if plan is None else bytes.fromhex(plan.run)
         self.notes = notes
+        self.plan_noted: Plan | None = None
+        self.facts: SourceFacts | None = None
+        self.already_there = 0
         self.producers: int | None = None
         # How many records there are to write, once that has begun, and whether it has ended.
         self.records: int | None = None
@@ -274,26 +264,39 @@ class _Run:
     def report(self) -> Report:
         with self.steps("read and place"), refused_by_spark(f"{self.source.name} cannot be read"):
             placed = self._placed()
-            given = _given(placed, self.n)
-        if not given.records:
+            summed = given(placed, self.n)
+        if not summed.records:
             raise PartwrightError(f"{self.source.name} has no records: it is empty, nothing was written")
-        with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
-            self.target.prepare(self.n, self.first, append=self.settings.append)
+        if self.plan is None:
+            with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
+                self.target.prepare(self.n, self.first, append=self.settings.append)
+        else:
+            self.target.begin = self.plan.begin
+        self._note(summed)
         with self.steps("write"):
-            self._write(placed, given.records)
+            self._write(placed, summed)
         found = proof = None
-        partitions = given.partitions
+        partitions = summed.partitions
         if self.settings.check:
             with self.steps("read back and check"), refused_by_spark(f"{self.target} cannot be read back"):
-                found = checks.check(placed, self.target.read(self.spark), self.run, self.target.begin)
+                found = checks.check(
+                    placed,
+                    self.target.read(self.spark, committed=self.settings.exactly_once),
+                    self.run,
+                    self.target.begin,
+                    markers=self.settings.exactly_once,
+                )
             nulls = {part.partition: part.null_keys for part in found.partitions}
-            partitions = tuple(replace(part, null_keys=nulls.get(part.partition, 0)) for part in partitions)
+            partitions = tuple(
+                part if part.null_keys is not None else replace(part, null_keys=nulls.get(part.partition, 0))
+                for part in partitions
+            )
             if self.target.partitions_now() in {None, self.n}:
                 proof = self._proof(placed)
         n_now = self.target.partitions_now()
         placed.unpersist()
-        placed_records = given.records - given.unplaced
-        keyed = given.with_key if self.settings.strategy_name not in {None, "key"} else placed_records
+        placed_records = summed.records - summed.unplaced
+        keyed = summed.with_key if self.settings.strategy_name not in {None, "key"} else placed_records
         return Report(
             source=self.source.name,
             target=str(self.settings.target or "embedded Kafka"),
@@ -302,37 +305,54 @@ class _Run:
             strategy=self.settings.strategy_name,
             producers=self.producers,
             n=self.n,
-            records=given.records,
+            records=summed.records,
             keyed=keyed,
-            null_keys=given.records - keyed,
-            keys=given.keys,
-            bytes=given.bytes,
+            null_keys=summed.records - keyed,
+            keys=summed.keys,
+            bytes=summed.bytes,
             largest_share=max(part.records for part in partitions) / placed_records
             if placed_records
             else 0.0,
             partitions=partitions,
-            heaviest_keys=given.heaviest_keys,
+            heaviest_keys=summed.heaviest_keys,
             steps=tuple(self.steps.taken),
             checks=found,
             proof=proof,
             n_now=n_now,
             notes=tuple(self.notes),
+            already_there=self.already_there,
+            exactly_once=self.settings.exactly_once,
+            resumed=self.plan is not None,
+            spreads_null_keys=self._spreads,
         )
 
     def _placed(self) -> DataFrame:
         """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
         key_type = self.settings.key_type
+        if self.plan is not None:
+            cut_as(self.spark, self.plan)
         records = read_records(self.spark, self.source, self.settings, self.run)
-        if self.settings.is_by_strategy:
-            placed = self._by_strategy(records)
-        else:
-            layout = pws.kafka_layout(
-                key="id", n=self.n, order_by=["file", "row"], client=self.settings.client, key_type=key_type
-            )
-            placed = records.transform(layout)
+        if self.ledger is not None:
+            self.facts = source_facts(self.spark, records)
+        placed = self._by_strategy(records) if self.settings.is_by_strategy else self._by_key(records)
         # Kept, so that a source which cannot be read to its end is noticed before the first record is written, and so
         # that what is checked is what was written.
         return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
+
+    @property
+    def _spreads(self) -> bool:
+        """Whether records that the client does not place by their key get a partition here all the same."""
+        return self.settings.null_keys == "spread" and isinstance(self.target, KafkaTopic)
+
+    def _by_key(self, records: DataFrame) -> DataFrame:
+        """By the key alone; what the client does not place is spread evenly, by its place in the source."""
+        placed = pws.with_partition(
+            records, "id", self.n, self.settings.client, self.settings.key_type
+        ).withColumn("unplaced", F.col("partition").isNull())
+        if self._spreads:
+            by_place = F.pmod(F.xxhash64("file", "row"), F.lit(self.n)).cast("int")
+            placed = placed.withColumn("partition", F.coalesce("partition", by_place))
+        return laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
 
     def _by_strategy(self, records: DataFrame) -> DataFrame:
         """The same by a strategy: each of the tasks that read the source is a producer, whose records are in order."""
@@ -345,21 +365,80 @@ class _Run:
             key_type=self.settings.key_type,
             strategy=self.settings.strategy,
             value="value",
-            order_by=["file", "row"],
+            order_by=list(_ORDER),
             seed=self.settings.seed,
             configs=self.settings.properties,
             partition="named" if self.settings.partition is not None else None,
             field="field" if self.settings.field is not None else None,
             cluster=self.cluster,
         )
-        order = [F.col("file"), F.col("row")]
-        return laid_out(placed.drop("named", "field"), records, self.n, order)
+        placed = placed.drop("named", "field").withColumn("unplaced", F.lit(False))
+        return laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
 
-    def _write(self, placed: DataFrame, records: int) -> None:
+    def _note(self, summed: Given) -> None:
+        """Writes the run down before its first record, or finds that the one it goes on with was another one."""
+        if self.ledger is None or self.facts is None or not isinstance(self.target, KafkaTopic):
+            return
+        plan = Plan(
+            run=self.run.hex(),
+            topic=self.source.topic,
+            topic_id=self.target.topic_id(),
+            source=self.source.name,
+            began=self.plan.began if self.plan else now_in_words(),
+            n=self.n,
+            asked=asked_of(self.settings, self.source),
+            files=self.facts.files,
+            windows=self.source.windows,
+            cut=self.facts.cut,
+            tasks=self.facts.tasks,
+            records=summed.records,
+            digest=summed.digest,
+            begin=self.target.begin,
+            exactly_once=self.settings.exactly_once,
+        )
+        if self.plan is not None:
+            if changed := self.plan.changed(plan):
+                raise cannot_go_on(self.plan, changed)
+            return
+        try:
+            self.ledger.write(plan)
+        except BrokerError as error:
+            # Who may write to one topic may not always make another; where nobody answers, there is no use to go on.
+            if error.value is None:
+                raise
+            self.notes.append(
+                f"--resume could not have gone on with this run, because its ledger could not be written ({error}): "
+                "--state FOLDER keeps it elsewhere"
+            )
+            self.ledger = None
+            return
+        self.plan_noted = plan
+
+    def _writes(self, placed: DataFrame, summed: Given) -> None:
+        """By one of the two writers, what is not there yet."""
+        if self.settings.exactly_once and isinstance(self.target, KafkaTopic):
+            done = write_exactly_once(
+                placed,
+                self.target.config,
+                self.target.topic,
+                self.target.begin,
+                Mark(HEADER, self.run),
+                summed.bytes / summed.records,
+            )
+            self.already_there = done.already_there if self.plan else 0
+        elif self.plan is not None and isinstance(self.target, KafkaTopic):
+            rest, self.already_there = rest_of(placed, rows_there(self.target, self.run))
+            if self.already_there < summed.records:
+                self.target.write(rest)
+        else:
+            self.target.write(placed)
+
+    def _write(self, placed: DataFrame, summed: Given) -> None:
+        records = summed.records
         self.journal.begin(self.run.hex(), records)
         self.records = records
         try:
-            self.target.write(placed)
+            self._writes(placed, summed)
         except (Exception, KeyboardInterrupt) as error:
             if self.interrupted or isinstance(error, KeyboardInterrupt):
                 said = f"interrupted while writing to {self.target}: {self._written(records)}"
@@ -369,6 +448,9 @@ class _Run:
             raise PartwrightError(said) from error
         self.all_written = True
         self.journal.finish()
+        noted = self.plan or self.plan_noted
+        if noted is not None and self.ledger is not None:
+            self.ledger.write(replace(noted, finished=True))
 
     def _written(self, records: int) -> str:
         """What is and what is not written, in words."""
@@ -408,7 +490,9 @@ class _Run:
                 with refused_by_spark(f"{done} written", "WRITE", topic.topic):
                     topic.write(placed.drop("partition"))
             with self.steps("compare"), refused_by_spark(f"{done} read back"):
-                return checks.compare(placed, topic.read(self.spark), self.run)
+                # What the client does not place has no partition that a producer could agree with.
+                asked = placed.withColumn("partition", F.when(~F.col("unplaced"), F.col("partition")))
+                return checks.compare(asked, topic.read(self.spark), self.run)
         finally:
             self._remove(topic)
 

@@ -74,6 +74,12 @@ class RunSettings:
         check: Whether every record is read back and checked.
         proof: Whether a Java producer is asked too: the records go to a second topic without a partition.
         append: Whether a topic that holds records already may be written to.
+        resume: Whether the last run of this source into this topic is gone on with.
+        state: The folder of the run's ledger, of any file system that pyarrow knows; None takes a topic of the target.
+        exactly_once: Whether each task writes in transactions.
+        null_keys: `spread` gives records that the client does not place by their key a partition by their place in the
+            source; `producer` leaves them to the producer that writes them.
+        timestamp: The column of the records' timestamps; None takes those of a source topic.
         configs: Further settings of the Spark session.
         strategy: What chooses the partitions beside the key, one of `partwright.strategies()` or the dotted path of a
             partitioner; None leaves records that the client does not place by key to the producer that writes them.
@@ -99,6 +105,11 @@ class RunSettings:
     check: bool = True
     proof: bool = True
     append: bool = False
+    resume: bool = False
+    state: str | None = None
+    exactly_once: bool = False
+    null_keys: str = "spread"
+    timestamp: str | None = None
     configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     strategy: str | None = None
     partition: str | None = None
@@ -107,6 +118,11 @@ class RunSettings:
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     DEFAULT_PARTITIONS = 12
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether each record gets the header by which it is known again."""
+        return self.check or self.exactly_once or self.resume
 
     @property
     def is_by_strategy(self) -> bool:
@@ -141,6 +157,34 @@ class RunSettings:
                 f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"
             )
         self._check_strategy()
+        self._check_writer()
+
+    def _check_writer(self) -> None:
+        if not isinstance(self.target, KafkaTarget):
+            for option, given in [
+                ("--resume", self.resume),
+                ("--exactly-once", self.exactly_once),
+                ("--state", self.state),
+            ]:
+                if given:
+                    raise PartwrightError(
+                        f"{option} is for a topic that stays: name one with --to kafka://host:port"
+                    )
+        if self.null_keys not in {"spread", "producer"}:
+            raise PartwrightError(f"--null-keys takes spread or producer, not {self.null_keys!r}")
+        if self.null_keys == "producer":
+            for option, given in [("--resume", self.resume), ("--exactly-once", self.exactly_once)]:
+                if given:
+                    raise PartwrightError(
+                        f"{option} needs to know where each record goes: leave out --null-keys producer"
+                    )
+        if self.resume and self.append:
+            raise PartwrightError("--resume goes on with a run, --append begins another one: say one of them")
+        if self.timestamp is not None and not self.exactly_once:
+            raise PartwrightError(
+                f"--timestamp {self.timestamp} would be lost, for Spark's Kafka sink ignores timestamps: add "
+                "--exactly-once, whose writer keeps them"
+            )
 
     def _check_strategy(self) -> None:
         if not self.is_by_strategy:

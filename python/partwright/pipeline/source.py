@@ -79,6 +79,7 @@ class Source:
     options: dict[str, str] = field(repr=False)
     key: str | None
     topic: str
+    windows: dict[int, tuple[int, int]] | None = None
 
 
 def find_source(settings: RunSettings) -> Source:
@@ -189,11 +190,30 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
         (F.col("headers") if source.format == "kafka" else F.lit(None).cast(_HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
+        *_timestamp(frame, source, settings),
         *_for_strategy(frame, source, settings),
     )
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
-    return records.withColumn("headers", _with_row(run)) if settings.check else records
+    return records.withColumn("headers", _with_row(run)) if settings.is_marked else records
+
+
+def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
+    """The records' own timestamps in milliseconds, for a writer that keeps them."""
+    if not settings.exactly_once:
+        return []
+    if settings.timestamp is None:
+        return [F.unix_millis("timestamp").alias("timestamp")] if source.format == "kafka" else []
+    name = _column_name(frame, source, settings.timestamp, "--timestamp")
+    kind = frame.schema[name].dataType
+    if isinstance(kind, (T.IntegerType, T.LongType)):
+        return [_quoted(name).cast("long").alias("timestamp")]
+    if isinstance(kind, (T.TimestampType, T.TimestampNTZType)):
+        return [F.unix_millis(_quoted(name).cast("timestamp")).alias("timestamp")]
+    raise PartwrightError(
+        f"the column {name!r} (--timestamp) is {kind.simpleString()}: timestamps are timestamps, or whole numbers of "
+        "milliseconds"
+    )
 
 
 def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:

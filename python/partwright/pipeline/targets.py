@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
+from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.pipeline.source import HEADER, spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
 from partwright.spark.connector import spark_options
@@ -67,7 +68,7 @@ class Target(Protocol):
     def partitions_now(self) -> int | None:
         """How many partitions there are now, 0 where the topic is gone; None where nobody can add any."""
 
-    def read(self, spark: SparkSession) -> DataFrame:
+    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """Columns `partition`, `offset`, `key`, `value`, `header` of what was written since `prepare`."""
 
 
@@ -131,7 +132,16 @@ class KafkaTopic:
             return None
         return {partition: offset - self.begin.get(partition, 0) for partition, offset in sorted(end.items())}
 
-    def read(self, spark: SparkSession) -> DataFrame:
+    def topic_id(self) -> str:
+        """Kafka's id of the topic, which another one of the same name does not have.
+
+        Raises:
+            BrokerError: No Kafka answers, or there is no such topic.
+        """
+        with admin_client(self.config, TIMEOUT_S) as admin:
+            return str(topics.existing(admin, self.topic).topic_id)
+
+    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """See `Target.read`; up to the ends that the partitions have now, those that were added since included."""
         end = topics.end_offsets(None, self.topic, kafka_config=self.config)
         begin = {partition: self.begin.get(partition, 0) for partition in end}
@@ -142,6 +152,7 @@ class KafkaTopic:
             .option("startingOffsets", _offsets(self.topic, begin))
             .option("endingOffsets", _offsets(self.topic, end))
             .option("includeHeaders", "true")
+            .option("kafka.isolation.level", "read_committed" if committed else "read_uncommitted")
             .load()
         )
         ours = F.filter("headers", lambda header: header["key"] == HEADER)
@@ -238,8 +249,9 @@ class ParquetFolders:
     def partitions_now(self) -> None:
         """See `Target.partitions_now`."""
 
-    def read(self, spark: SparkSession) -> DataFrame:
+    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
         """See `Target.read`."""
+        del committed
         schema = T.StructType(
             [
                 T.StructField("offset", T.LongType()),

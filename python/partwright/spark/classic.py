@@ -35,14 +35,14 @@ from partwright.spark.requirements import pyspark_version
 from partwright.spark.spark_home import check_spark_home, installed_spark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from types import FrameType
     from typing import IO
 
     from py4j.java_gateway import JavaGateway, JVMView
 
-__all__ = ["how_java_ended", "removed_with_java", "start", "stop"]
+__all__ = ["file_facts", "how_java_ended", "removed_with_java", "start", "stop"]
 
 _PYTHON = "PYSPARK_PYTHON"
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
@@ -288,6 +288,23 @@ def _start_spark(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Sp
     if log_file is not None:
         _log_lost_tasks(spark, log_file)
     return spark
+
+
+def file_facts(spark: SparkSession, files: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Size in bytes and time of the last change (ms) of files, on any file system that Spark reads.
+
+    Args:
+        spark: A classic session.
+        files: Their addresses, as `DataFrame.inputFiles` gives them.
+    """
+    jvm: Any = spark._jvm  # Hadoop's file systems have no other door
+    hadoop: Any = spark._jsc.hadoopConfiguration()
+    found = {}
+    for file in files:
+        path = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI(file))
+        status = path.getFileSystem(hadoop).getFileStatus(path)
+        found[file] = (int(status.getLen()), int(status.getModificationTime()))
+    return dict(sorted(found.items()))
 
 
 def how_java_ended() -> str | None:

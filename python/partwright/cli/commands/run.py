@@ -100,6 +100,31 @@ __all__ = ["command"]
     help="The client configuration of --to kafka:// (default: --command-config).",
 )
 @connection_options
+@click.option(
+    "--exactly-once",
+    is_flag=True,
+    help="Write in transactions, so that each record is there once for those who read committed records, and keep "
+    "records' timestamps (default: Spark's own sink, which may write some twice where a task is tried again).",
+)
+@click.option("--resume", is_flag=True, help="Go on with the last run of this source into this topic.")
+@click.option(
+    "--state",
+    metavar="URI",
+    help="The folder of the run's ledger, by which --resume goes on (default: the topic __partwright_runs of --to).",
+)
+@click.option(
+    "--null-keys",
+    type=click.Choice(["spread", "producer"]),
+    default="spread",
+    show_default=True,
+    help="Who places records without a key: spread evenly by their place in the source, or left to the producer; such "
+    "a run cannot be resumed.",
+)
+@click.option(
+    "--timestamp",
+    metavar="COL",
+    help="The column of the records' timestamps, for --exactly-once (default: those of a source topic).",
+)
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @report_option
@@ -126,6 +151,11 @@ def command(
     proof: bool,
     from_config: str | None,
     to_config: str | None,
+    exactly_once: bool,
+    resume: bool,
+    state: str | None,
+    null_keys: str,
+    timestamp: str | None,
     append: bool,
     as_json: bool,
     report: Path | None,
@@ -186,6 +216,11 @@ def command(
         check=check,
         proof=proof,
         append=append,
+        resume=resume,
+        state=state,
+        exactly_once=exactly_once,
+        null_keys=null_keys,
+        timestamp=timestamp,
         configs=key_values("--conf", configs),
     )
     with ConsoleProgress() as progress:

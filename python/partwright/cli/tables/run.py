@@ -60,8 +60,8 @@ def _strategy(report: Report) -> str:
 def _partitions(report: Report) -> Table:
     table = right_table("partition", "records", "keys", "bytes", "share")
     table.add_column("")
-    if report.checks is not None and report.null_keys and not report.places_all:
-        name = "null keys" if report.client == "java" else "left to the producer"
+    if report.null_keys and not report.places_all and (report.checks is not None or report.spreads_null_keys):
+        name = "null keys" if report.client == "java" else "other keys"
         table.add_column(name, justify="right")
     largest = max((part.records for part in report.partitions), default=0)
     placed = sum(part.records for part in report.partitions)
@@ -87,6 +87,8 @@ def _null_keys(report: Report) -> str:
     if report.places_all:
         return f"{report.null_keys:,} records have a null key"
     words = f"{report.null_keys:,} records have a {_unplaced(report)} and were left to the producer"
+    if report.spreads_null_keys:
+        return f"{report.null_keys:,} records have a {_unplaced(report)} and were spread evenly over the partitions"
     if report.target.startswith("parquet:"):
         return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {report.topic}-null"
     if report.checks is None:

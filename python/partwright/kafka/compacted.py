@@ -1,0 +1,75 @@
+"""A compacted topic as a small store: the last value of each key, read whole, written one by one."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from partwright.kafka import topics
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, refusal, refused_settings
+from partwright.kafka.troubles import Troubles
+from partwright.kafka.windows import messages
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError, Message
+
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = ["last_values", "put"]
+
+_CONFIGS = {"cleanup.policy": "compact"}
+_FLUSH_S = 30.0
+
+
+def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
+    """The last value of each key that has one; empty where there is no such topic.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right to read.
+    """
+    if topics.partition_count(None, topic, kafka_config=config) is None:
+        return {}
+    first = topics.beginning_offsets(None, topic, kafka_config=config)
+    ends = topics.end_offsets(None, topic, kafka_config=config)
+    found: dict[bytes, bytes] = {}
+    for message in messages(config, topic, {each: (first[each], ends[each]) for each in ends}):
+        key, value = message.key(), message.value()
+        if isinstance(key, bytes):
+            found.pop(key, None)
+            if isinstance(value, bytes):
+                found[key] = value
+    return found
+
+
+def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
+    """Writes one value, and returns once the brokers have it; makes the topic, of one partition, where there is none.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right to make the topic or to write to it.
+    """
+    if topics.partition_count(None, topic, kafka_config=config) is None:
+        # Another run may make it in this very moment.
+        with contextlib.suppress(topics.TopicExistsError):
+            topics.create_topic(None, topic, 1, _CONFIGS, kafka_config=config)
+    troubles = Troubles(config, TIMEOUT_S)
+    given = {
+        **config.librdkafka(),
+        "enable.idempotence": True,
+        "message.timeout.ms": int(_FLUSH_S * 1000),
+        "error_cb": troubles.note,
+    }
+    with refused_settings(config):
+        producer = confluent_kafka().Producer(given, logger=SILENT)
+    refused: list[KafkaError] = []
+
+    def told(error: KafkaError | None, message: Message) -> None:
+        del message
+        if error is not None:
+            refused.append(error)
+
+    producer.produce(topic, value, key, on_delivery=told)
+    if producer.flush(_FLUSH_S):
+        raise troubles.late()
+    if refused:
+        troubles.check(0)
+        raise refusal(config, refused[0], "WRITE", f"the topic {topic!r}")

@@ -1,0 +1,104 @@
+"""The last record of one writer in each partition of a topic: found from the end, without reading the whole topic."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from partwright.errors import BrokerError
+from partwright.kafka.client import TIMEOUT_S, admin_client
+from partwright.kafka.topics import offsets_of
+from partwright.kafka.windows import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = ["last_marks", "settled_ends"]
+
+# How many offsets before the end are read first, and by how much more each time that nothing was found there.
+_SPAN, _WIDER = 32, 16
+_POLL_S = 0.2
+# A broker ends a transaction whose producer is gone after transaction.timeout.ms (60 s), and looks every 10 s.
+_OPEN_S = 75.0
+
+
+def settled_ends(
+    config: KafkaConfig, topic: str, partitions: Iterable[int], *, patience: float = _OPEN_S
+) -> dict[int, int]:
+    """The end of each partition, once no transaction is open before it.
+
+    Who reads committed records alone sees nothing behind an open transaction, and so could not tell what is there.
+
+    Args:
+        config: How the Kafka is reached.
+        topic: The topic.
+        partitions: Those that are asked for.
+        patience: Seconds for open transactions to end.
+
+    Raises:
+        BrokerError: No Kafka answers, or a transaction is still open.
+    """
+    asked = list(partitions)
+    deadline = time.monotonic() + patience
+    with admin_client(config, TIMEOUT_S) as admin:
+        ends = offsets_of(admin, topic, asked, "latest")
+        while True:
+            stable = offsets_of(admin, topic, asked, "latest", committed=True)
+            late = next((each for each in asked if stable[each] < ends[each]), None)
+            if late is None:
+                return ends
+            if time.monotonic() > deadline:
+                raise BrokerError(
+                    f"another producer holds a transaction open in partition {late} of {topic!r} since offset "
+                    f"{stable[late]}: end it (kafka-transactions.sh find-hanging), then go on with --resume"
+                )
+            time.sleep(_POLL_S)
+
+
+def last_marks(
+    config: KafkaConfig,
+    topic: str,
+    windows: Mapping[int, tuple[int, int]],
+    header: str,
+    run: bytes,
+    *,
+    committed: bool = False,
+) -> dict[int, bytes]:
+    """What the header says of the last record in each partition whose header begins with a run's id.
+
+    Args:
+        config: How the Kafka is reached.
+        topic: The topic.
+        windows: By partition, from which offset to which, that one left out, such a record can be.
+        header: The header's name.
+        run: How its value begins.
+        committed: Whether records of aborted transactions are passed over; open ones must have ended
+            (`settled_ends`).
+
+    Returns:
+        The header's value, by partition; a partition without such a record is not in it.
+
+    Raises:
+        MissingExtraError: confluent-kafka is missing.
+        BrokerError: No Kafka answers, or it refuses.
+    """
+    if not windows:
+        return {}
+    with admin_client(config, TIMEOUT_S) as admin:
+        first = offsets_of(admin, topic, windows, "earliest")
+    # The oldest records may have been deleted meanwhile.
+    begin = {each: max(low, first[each]) for each, (low, _) in windows.items()}
+    ends = {each: high for each, (_, high) in windows.items() if high > begin[each]}
+    found: dict[int, bytes] = {}
+    span = _SPAN
+    while ends:
+        parts = {each: (max(begin[each], end - span), end) for each, end in ends.items()}
+        for message in messages(config, topic, parts, committed=committed):
+            value = dict(message.headers() or ()).get(header)
+            if isinstance(value, bytes) and value.startswith(run):
+                found[message.partition()] = value  # type: ignore[index]
+        ends = {each: low for each, (low, _) in parts.items() if each not in found and low > begin[each]}
+        span *= _WIDER
+    return found

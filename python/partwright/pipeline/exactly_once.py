@@ -1,0 +1,112 @@
+"""The exactly-once writer of a run: in each of Spark's tasks the producer of one partition, with transactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import PartwrightError
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.partition_writer import Mark, PartitionWriter
+from partwright.spark.executors.sent import sent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pyspark.sql import DataFrame
+
+__all__ = ["Written", "write_exactly_once"]
+
+_SCHEMA = "written bigint, already_there bigint"
+# Rows that travel to a task's Python at once have about so many bytes.
+_BATCH_BYTES, _BATCH_ROWS = 16 << 20, 10_000
+_ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+class Written(NamedTuple):
+    """What the tasks did.
+
+    Attributes:
+        written: How many records they wrote.
+        already_there: How many an earlier run, or an earlier try of a task, had written.
+    """
+
+    written: int
+    already_there: int
+
+
+def write_exactly_once(
+    placed: DataFrame,
+    config: KafkaConfig,
+    topic: str,
+    begin: Mapping[int, int],
+    mark: Mark,
+    mean_bytes: float,
+) -> Written:
+    """Writes a table to a topic; each row is there once for those who read committed records.
+
+    Args:
+        placed: `key`, `value`, `headers` with the mark, `partition`, `row`, and `timestamp` (milliseconds) where
+            records keep theirs; all rows of a task are of one partition, in the same order each time.
+        config: How the Kafka is reached.
+        topic: The topic.
+        begin: From which offset on this run's records can be, by partition; 0 where it is not named.
+        mark: The header of this run's records.
+        mean_bytes: How large a record is on average.
+
+    Raises:
+        PartwrightError: A row has no partition, or the rows are not those of before.
+        BrokerError: No Kafka answers, or it refuses.
+    """
+    spark = placed.sparkSession
+    before = spark.conf.get(_ARROW_ROWS)
+    function = _task(dict(config.librdkafka()), topic, dict(begin), mark)
+    wanted = ["key", "value", "headers", "partition", "row", *({"timestamp"} & set(placed.columns))]
+    spark.conf.set(_ARROW_ROWS, str(max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / (mean_bytes + 1))))))
+    try:
+        rows = placed.select(*wanted).mapInArrow(sent(function), _SCHEMA).collect()
+    finally:
+        spark.conf.set(_ARROW_ROWS, str(before))
+    return Written(sum(row.written for row in rows), sum(row.already_there for row in rows))
+
+
+def _task(
+    settings: dict[str, object], topic: str, begin: dict[int, int], mark: Mark
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def exactly_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        writer: PartitionWriter | None = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            partition = _the_partition(batch)
+            if writer is None:
+                config = KafkaConfig.read(settings)
+                writer = PartitionWriter(config, topic, partition, begin.get(partition, 0), mark)
+            if partition != writer.partition:
+                raise PartwrightError(f"one task holds partitions {writer.partition} and {partition}")
+            timestamps = batch.column("timestamp") if "timestamp" in batch.schema.names else None
+            rows = batch.column("row").to_pylist()
+            writer.write(
+                rows, batch.column("key"), batch.column("value"), batch.column("headers"), timestamps
+            )
+        if writer is not None:
+            writer.end()
+            yield pa.record_batch(
+                {"written": pa.array([writer.written]), "already_there": pa.array([writer.already_there])}
+            )
+
+    return exactly_once
+
+
+def _the_partition(batch: pa.RecordBatch) -> int:
+    """The one partition that all rows of a batch have."""
+    found = pc.unique(batch.column("partition")).to_pylist()
+    if len(found) == 1 and found[0] is not None:
+        return int(found[0])
+    if None in found:
+        raise PartwrightError(
+            "a record without a partition cannot be written exactly once: leave out --null-keys producer"
+        )
+    raise PartwrightError(f"one task holds the partitions {', '.join(map(str, found))}")

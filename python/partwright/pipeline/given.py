@@ -1,0 +1,116 @@
+"""What a run has to write, summed up by partition and by key, before its first record is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from partwright.pipeline import checks
+from partwright.pipeline.report import KeyShare, PartitionShare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, Row
+
+__all__ = ["Given", "given"]
+
+_HEAVIEST = 10
+
+
+@dataclass(frozen=True)
+class Given:
+    """What there is to write.
+
+    Attributes:
+        partitions: What each partition gets, records that the client does not place by their key left out.
+        heaviest_keys: The keys with the most records.
+        records: All records.
+        unplaced: Those that the client does not place by their key.
+        with_key: Those that have one.
+        keys: Different keys.
+        bytes: All keys' and values' bytes.
+        digest: A number that another record, another place or another order would change.
+    """
+
+    partitions: tuple[PartitionShare, ...]
+    heaviest_keys: tuple[KeyShare, ...]
+    records: int
+    unplaced: int
+    with_key: int
+    keys: int
+    bytes: int
+    digest: str
+
+
+def _share(number: int, sums: Row | None, nulls: Mapping[int, int] | None) -> PartitionShare:
+    left = None if nulls is None else nulls.get(number, 0)
+    if sums is None:
+        return PartitionShare(number, 0, 0, 0, left)
+    return PartitionShare(number, sums.records, sums.bytes, sums.keys, left)
+
+
+def given(placed: DataFrame, n: int) -> Given:
+    """Sums up records that have their partition.
+
+    Args:
+        placed: `key`, `value`, `file`, `row`, `partition` (null where the producer is to choose) and `unplaced`
+            (whether the client does not place the record by its key).
+        n: How many partitions there are.
+    """
+    size = F.coalesce(F.octet_length("key"), F.lit(0)) + F.coalesce(F.octet_length("value"), F.lit(0))
+    by_key = (
+        placed.groupBy("partition", "key", "unplaced")
+        .agg(
+            F.count("*").alias("records"),
+            F.sum(size).alias("bytes"),
+            F.bit_xor(F.xxhash64("file", "row", "partition", "key", "value")).alias("digest"),
+        )
+        .persist()
+    )
+    # A strategy that does not go by keys puts a key into several partitions.
+    over_partitions = (
+        by_key.where("key is not null")
+        .groupBy("key")
+        .agg(
+            F.sum("records").alias("records"),
+            F.count_if(~F.col("unplaced")).alias("partitions"),
+            F.min(F.when(~F.col("unplaced"), F.col("partition"))).alias("partition"),
+        )
+    )
+    try:
+        heaviest = over_partitions.orderBy(F.desc("records"), "key").limit(_HEAVIEST).collect()
+        (keys,) = over_partitions.agg(
+            F.count("partition").alias("placed"), F.sum("records").alias("records")
+        ).collect()
+        sums = (
+            F.sum("records").alias("records"),
+            F.sum("bytes").alias("bytes"),
+            F.count("key").alias("keys"),
+            F.bit_xor("digest").alias("digest"),
+        )
+        rows = by_key.groupBy("partition", "unplaced").agg(*sums).collect()
+    finally:
+        by_key.unpersist()
+    by_place = {row.partition: row for row in rows if not row.unplaced}
+    left = {row.partition: row.records for row in rows if row.unplaced}
+    digest = 0
+    for row in rows:
+        digest ^= row.digest
+    # Nobody knows where a producer puts what it is left.
+    nulls = None if None in left else left
+    return Given(
+        partitions=tuple(_share(number, by_place.get(number), nulls) for number in range(n)),
+        heaviest_keys=tuple(
+            KeyShare(checks.shown_key(row.key), row.records, row.partition if row.partitions == 1 else None)
+            for row in heaviest
+        ),
+        records=sum(row.records for row in rows),
+        unplaced=sum(left.values()),
+        with_key=keys.records or 0,
+        keys=keys.placed,
+        bytes=sum(row.bytes for row in rows),
+        digest=f"{digest & (2**64 - 1):016x}",
+    )

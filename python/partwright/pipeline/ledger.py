@@ -1,0 +1,203 @@
+"""What a run is, written down before its first record: from it any machine can go on with the run (`--resume`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from pyarrow import fs
+
+from partwright.errors import PartwrightError
+from partwright.kafka.compacted import last_values, put
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partwright.kafka.connection import KafkaConfig
+
+__all__ = ["RUNS", "FolderLedger", "Ledger", "Plan", "TopicLedger", "ledger_at"]
+
+RUNS = "__partwright_runs"
+"""The compacted topic of one partition that holds the last run of each source into each topic of its cluster."""
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides which records a run writes, and where and in what order.
+
+    Attributes:
+        run: Its id, 16 hexadecimal digits: the first half of its records' header.
+        topic: The topic.
+        topic_id: Kafka's id of that topic, which a topic made anew does not have.
+        source: The source's name.
+        began: When it began, in words.
+        n: How many partitions the topic had.
+        asked: The settings that records depend on, by their option.
+        files: Size in bytes and time of the last change (ms) of each file read.
+        windows: From which offset to which each partition of a source topic is read.
+        cut: Spark's settings by which it cuts files into tasks; the numbers of rows depend on them.
+        tasks: How many tasks read the source.
+        records: How many records there are to write.
+        digest: The sum over all of them, of what they are and where they go.
+        begin: From which offset on each partition holds records of this run.
+        exactly_once: Whether they are written in transactions.
+        finished: Whether all are written.
+    """
+
+    run: str
+    topic: str
+    topic_id: str
+    source: str
+    began: str
+    n: int
+    asked: Mapping[str, str | None]
+    files: Mapping[str, tuple[int, int]]
+    windows: Mapping[int, tuple[int, int]] | None
+    cut: Mapping[str, str]
+    tasks: int
+    records: int
+    digest: str
+    begin: Mapping[int, int]
+    exactly_once: bool
+    finished: bool = False
+
+    def to_json(self) -> str:
+        """For the ledger."""
+        return json.dumps({"version": _VERSION, **dataclasses.asdict(self)}, sort_keys=True)
+
+    @classmethod
+    def of_json(cls, text: str | bytes, where: str) -> Plan:
+        """What `to_json` wrote.
+
+        Args:
+            text: What is there.
+            where: Where it stands, in words.
+
+        Raises:
+            PartwrightError: It is damaged, or of another version.
+        """
+        try:
+            told = json.loads(text)
+            version = told.pop("version")
+            if version != _VERSION:
+                raise PartwrightError(
+                    f"{where} has version {version}, and this partwright reads version {_VERSION}: go on with the "
+                    "partwright that began it"
+                )
+            told["files"] = {name: (int(size), int(at)) for name, (size, at) in told["files"].items()}
+            told["begin"] = {int(partition): int(offset) for partition, offset in told["begin"].items()}
+            if told["windows"] is not None:
+                windows = told["windows"].items()
+                told["windows"] = {int(each): (int(low), int(high)) for each, (low, high) in windows}
+            return cls(**told)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            if isinstance(error, PartwrightError):
+                raise
+            raise PartwrightError(
+                f"{where} is damaged ({type(error).__name__}: {error}): run without --resume, into another --topic"
+            ) from None
+
+    def changed(self, now: Plan) -> str | None:
+        """What differs in the source of a run that is to go on with this one, in words; None where nothing does."""
+        if file := self._changed_file(now.files):
+            return file
+        if self.records != now.records:
+            return f"its source had {self.records:,} records, and has {now.records:,} now"
+        if self.tasks != now.tasks:
+            return f"Spark cut its source into {self.tasks} tasks, and cuts it into {now.tasks} now"
+        if self.digest != now.digest:
+            return "its source has other records, or the same ones in another order"
+        return None
+
+    def _changed_file(self, now: Mapping[str, tuple[int, int]]) -> str | None:
+        for name, was in self.files.items():
+            if name not in now:
+                return f"the file {name!r} of its source is gone"
+            if was != now[name]:
+                return f"the file {name!r} of its source was changed since"
+        new = next((name for name in now if name not in self.files), None)
+        return f"the file {new!r} was added to its source since" if new is not None else None
+
+
+class Ledger(Protocol):
+    """Where plans are kept."""
+
+    def read(self, topic: str, source: str) -> Plan | None:
+        """The last run of a source into a topic; None where none is known."""
+
+    def write(self, plan: Plan) -> None:
+        """Keeps a plan in the place of the last run of its source into its topic."""
+
+
+class TopicLedger:
+    """The ledger in the target's own cluster: the topic `__partwright_runs`."""
+
+    def __init__(self, config: KafkaConfig) -> None:
+        self._config = config
+
+    def read(self, topic: str, source: str) -> Plan | None:
+        """See `Ledger.read`."""
+        text = last_values(self._config, RUNS).get(_key(topic, source))
+        return None if text is None else Plan.of_json(text, f"the ledger of this run in the topic {RUNS!r}")
+
+    def write(self, plan: Plan) -> None:
+        """See `Ledger.write`."""
+        put(self._config, RUNS, _key(plan.topic, plan.source), plan.to_json().encode())
+
+
+class FolderLedger:
+    """The ledger in a folder of any file system that pyarrow knows: for those who may not make topics."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        try:
+            if "://" in uri:
+                self._files, self._folder = fs.FileSystem.from_uri(uri)
+            else:
+                self._files, self._folder = fs.LocalFileSystem(), uri
+        except (OSError, ValueError) as error:
+            raise PartwrightError(f"--state {uri!r} cannot be used: {_first_line(error)}") from None
+
+    def read(self, topic: str, source: str) -> Plan | None:
+        """See `Ledger.read`."""
+        path = self._path(topic, source)
+        try:
+            with self._files.open_input_stream(path) as file:
+                text = file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise PartwrightError(f"--state {self._uri!r} cannot be read: {_first_line(error)}") from None
+        return Plan.of_json(text, f"{path!r}, the ledger of this run,")
+
+    def write(self, plan: Plan) -> None:
+        """See `Ledger.write`; in one step where the file system has one."""
+        path = self._path(plan.topic, plan.source)
+        try:
+            self._files.create_dir(self._folder, recursive=True)
+            with self._files.open_output_stream(f"{path}.part") as file:
+                file.write(plan.to_json().encode())
+            self._files.move(f"{path}.part", path)
+        except OSError as error:
+            raise PartwrightError(f"--state {self._uri!r} cannot be written: {_first_line(error)}") from None
+
+    def _path(self, topic: str, source: str) -> str:
+        name = hashlib.sha256(_key(topic, source)).hexdigest()[:16]
+        return f"{self._folder.rstrip('/')}/{topic}-{name}.json"
+
+
+def ledger_at(state: str | None, config: KafkaConfig) -> Ledger:
+    """The ledger that `--state` names, or else that of the target's cluster."""
+    return TopicLedger(config) if state is None else FolderLedger(state)
+
+
+def _key(topic: str, source: str) -> bytes:
+    return json.dumps([topic, source]).encode()
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0]
