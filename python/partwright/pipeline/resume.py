@@ -1,16 +1,12 @@
-"""Going on with a run: what it read then and reads now, which of its rows are there, and which are left to write."""
+"""Going on with a run: what it was asked for and read then, and what it is asked for and reads now."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F
-
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
-from partwright.kafka.last_marks import last_marks
-from partwright.pipeline.source import HEADER
 from partwright.spark import classic
 
 if TYPE_CHECKING:
@@ -29,8 +25,6 @@ __all__ = [
     "begun",
     "cannot_go_on",
     "cut_as",
-    "rest_of",
-    "rows_there",
     "source_facts",
 ]
 
@@ -135,50 +129,3 @@ def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
     parallelism = spark.conf.get(_LEAF, None) or str(spark.sparkContext.defaultParallelism)
     cut = {name: str(spark.conf.get(name, None) or parallelism) for name in _CUT}
     return SourceFacts(classic.file_facts(spark, records.inputFiles()), cut, records.rdd.getNumPartitions())
-
-
-def rows_there(target: KafkaTopic, run: bytes) -> dict[int, int]:
-    """The row of the last record of a run in each partition that holds any.
-
-    Raises:
-        BrokerError: No Kafka answers, or it refuses.
-    """
-    ends = topics.end_offsets(None, target.topic, kafka_config=target.config)
-    windows = {each: (target.begin.get(each, 0), end) for each, end in ends.items()}
-    found = last_marks(target.config, target.topic, windows, HEADER, run)
-    return {each: int.from_bytes(value[len(run) :], "big", signed=True) for each, value in found.items()}
-
-
-def rest_of(placed: DataFrame, there: Mapping[int, int]) -> tuple[DataFrame, int]:
-    """The rows that are left to write, laid out as they were, and how many are there.
-
-    In each partition those are there up to the last one's place: each has one task, which writes its rows in order.
-
-    Args:
-        placed: `partition`, `file` and `row` of all rows, task i holding partition i in the order of the last two.
-        there: By partition the row of the last record that is there.
-
-    Raises:
-        PartwrightError: Such a row is not in the source.
-    """
-    if not there:
-        return placed, 0
-    spark = placed.sparkSession
-    rows = spark.createDataFrame(sorted(there.items()), "at_partition int, at_row long")
-    on = (F.col("partition") == F.col("at_partition")) & (F.col("row") == F.col("at_row"))
-    places = placed.join(F.broadcast(rows), on).select("at_partition", "file", "row").collect()
-    if len(places) != len(there):
-        lost = min(there.keys() - {place.at_partition for place in places})
-        raise PartwrightError(
-            f"row {there[lost]}, the last one in partition {lost}, is not in the source any more: the source has "
-            "changed, so this run cannot go on"
-        )
-    ends = spark.createDataFrame(list(map(tuple, places)), "at_partition int, at_file string, at_row long")
-    joined = placed.join(F.broadcast(ends), F.col("partition") == F.col("at_partition"), "left")
-    is_there = F.coalesce(
-        F.struct("file", "row") <= F.struct(F.col("at_file").alias("file"), F.col("at_row").alias("row")),
-        F.lit(False),
-    )
-    is_there = F.col("at_row").isNotNull() & is_there
-    already = joined.where(is_there).count()
-    return joined.where(~is_there).drop("at_partition", "at_file", "at_row"), already

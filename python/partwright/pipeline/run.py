@@ -20,7 +20,6 @@ from partwright.kafka.client import TOPIC_DENIED
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.partition_writer import Mark
 from partwright.pipeline import checks
-from partwright.pipeline.exactly_once import write_exactly_once
 from partwright.pipeline.given import given
 from partwright.pipeline.journal import journal_of, now_in_words
 from partwright.pipeline.ledger import Plan, ledger_at
@@ -30,18 +29,18 @@ from partwright.pipeline.resume import (
     begun,
     cannot_go_on,
     cut_as,
-    rest_of,
-    rows_there,
     source_facts,
 )
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.source import HEADER, find_source, key_bytes, read_records
+from partwright.pipeline.source import find_source, key_bytes, read_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
 from partwright.pipeline.targets import KafkaTopic, ParquetFolders
 from partwright.signals import Ended
 from partwright.spark import classic
+from partwright.spark.continued import MARK, rest_of, rows_there
+from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
@@ -253,6 +252,11 @@ class _Run:
         self.records: int | None = None
         self.all_written = False
 
+    @property
+    def mark(self) -> Mark:
+        """The header of this run's records."""
+        return Mark(MARK, self.run)
+
     def standing(self) -> str:
         """How far the run is, in words."""
         if self.records is None:
@@ -422,12 +426,13 @@ class _Run:
                 self.target.config,
                 self.target.topic,
                 self.target.begin,
-                Mark(HEADER, self.run),
+                self.mark,
                 summed.bytes / summed.records,
             )
             self.already_there = done.already_there if self.plan else 0
         elif self.plan is not None and isinstance(self.target, KafkaTopic):
-            rest, self.already_there = rest_of(placed, rows_there(self.target, self.run))
+            there = rows_there(self.target.config, self.target.topic, self.target.begin, self.mark)
+            rest, self.already_there = rest_of(placed, there)
             if self.already_there < summed.records:
                 self.target.write(rest)
         else:

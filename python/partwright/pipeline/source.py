@@ -18,8 +18,10 @@ from partwright.kafka import topics
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.partition_writer import Mark
 from partwright.pipeline import flights
 from partwright.spark.connector import spark_options
+from partwright.spark.continued import HEADERS, MARK, marked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +30,7 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.settings import RunSettings
 
-__all__ = ["HEADER", "Source", "find_source", "key_bytes", "read_records", "spark_path"]
-
-# The header by which a record is known again: 8 bytes of the run's id, 8 bytes of the record's row, big endian.
-HEADER = "partwright"
+__all__ = ["Source", "find_source", "key_bytes", "read_records", "spark_path"]
 
 _FORMATS = {
     ".csv": "csv",
@@ -187,7 +186,7 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     records = frame.select(
         _as_key_type(frame, key, settings.key_type).alias("id"),
         _value(frame, value).alias("value"),
-        (F.col("headers") if source.format == "kafka" else F.lit(None).cast(_HEADERS)).alias("headers"),
+        (F.col("headers") if source.format == "kafka" else F.lit(None).cast(HEADERS)).alias("headers"),
         (F.col("_metadata.file_path") if several else F.lit("")).alias("file"),
         F.monotonically_increasing_id().alias("row"),
         *_timestamp(frame, source, settings),
@@ -195,7 +194,7 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     )
     if settings.limit is not None:
         records = records.orderBy("file", "row").limit(settings.limit)
-    return records.withColumn("headers", _with_row(run)) if settings.is_marked else records
+    return records.withColumn("headers", marked(Mark(MARK, run))) if settings.is_marked else records
 
 
 def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
@@ -221,11 +220,6 @@ def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:
     if isinstance(frame.schema[column].dataType, (T.StringType, T.BinaryType)) and key_type != "java:uuid":
         return F.col(column).cast("binary")
     return pws.encode(column, key_type)
-
-
-_HEADERS = T.ArrayType(
-    T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
-)
 
 
 def _load(spark: SparkSession, source: Source) -> DataFrame:
@@ -318,11 +312,3 @@ def _value(frame: DataFrame, name: str | None) -> Column:
             "leave --value out to write all columns as JSON"
         )
     return _quoted(name)
-
-
-def _with_row(run: bytes) -> Column:
-    """The headers and ours, by which the record is found again; one of an earlier run goes."""
-    row = F.unhex(F.lpad(F.hex("row"), 16, "0"))
-    ours = F.array(F.struct(F.lit(HEADER).alias("key"), F.concat(F.lit(run), row).alias("value")))
-    theirs = F.filter("headers", lambda header: header["key"] != HEADER)
-    return F.concat(F.coalesce(theirs, F.array().cast(_HEADERS)), ours)

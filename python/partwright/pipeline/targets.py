@@ -15,9 +15,10 @@ from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.pipeline.source import HEADER, spark_path
+from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
-from partwright.spark.connector import spark_options
+from partwright.spark.connector import PRODUCER, spark_options
+from partwright.spark.continued import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
 
 __all__ = ["KafkaTopic", "ParquetFolders", "Target"]
-
-# A broker that went away is noticed within half a minute instead of two; a retry is still tried many times.
-_PRODUCER = {
-    "kafka.delivery.timeout.ms": "30000",
-    "kafka.request.timeout.ms": "10000",
-    "kafka.max.block.ms": "20000",
-}
 
 
 class Target(Protocol):
@@ -120,7 +114,7 @@ class KafkaTopic:
             .write.format("kafka")
             .options(**spark_options(self.config))
             .option("topic", self.topic)
-            .options(**_PRODUCER)
+            .options(**PRODUCER)
             .save()
         )
 
@@ -155,7 +149,7 @@ class KafkaTopic:
             .option("kafka.isolation.level", "read_committed" if committed else "read_uncommitted")
             .load()
         )
-        ours = F.filter("headers", lambda header: header["key"] == HEADER)
+        ours = F.filter("headers", lambda header: header["key"] == MARK)
         return records.select(
             "partition", "offset", "key", "value", F.get(ours, F.lit(0))["value"].alias("header")
         )
@@ -271,7 +265,7 @@ class ParquetFolders:
         name = F.regexp_extract("_metadata.file_path", r"-([0-9]+|null)/[^/]*$", 1)
         partition = F.when(name != self.UNPLACED, name).cast("int")
         records = spark.read.schema(schema).parquet(*folders).withColumn("partition", partition)
-        ours = F.filter("headers", lambda header: header["key"] == HEADER)
+        ours = F.filter("headers", lambda header: header["key"] == MARK)
         return records.select(
             "partition", "offset", "key", "value", F.get(ours, F.lit(0))["value"].alias("header")
         )

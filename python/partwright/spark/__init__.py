@@ -33,6 +33,7 @@ from partwright.spark.quotas import (
 )
 from partwright.spark.session import session
 from partwright.spark.sql import register
+from partwright.spark.streams.write_stream import write_stream
 from partwright.spark.tables import with_partition
 from partwright.spark.topic import read_topic
 
@@ -63,4 +64,5 @@ __all__ = [
     "ship",
     "under_min_quota",
     "with_partition",
+    "write_stream",
 ]

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["no_connector", "spark_options"]
+__all__ = ["PRODUCER", "no_connector", "spark_options"]
+
+PRODUCER = {
+    "kafka.delivery.timeout.ms": "30000",
+    "kafka.request.timeout.ms": "10000",
+    "kafka.max.block.ms": "20000",
+}
+"""A broker that went away is noticed within half a minute instead of two; a retry is still tried many times."""
 
 
 def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, str]:

@@ -1,7 +1,9 @@
-"""The exactly-once writer of a run: in each of Spark's tasks the producer of one partition, with transactions."""
+"""The exactly-once writer: in each of Spark's tasks the producer of one partition, with transactions."""
 
 from __future__ import annotations
 
+# Spark reads the annotations of what its workers call.
+from collections.abc import Iterator  # noqa: TC003
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ from partwright.kafka.partition_writer import Mark, PartitionWriter
 from partwright.spark.executors.sent import sent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pyspark.sql import DataFrame
 

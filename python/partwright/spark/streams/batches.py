@@ -1,0 +1,230 @@
+"""One micro-batch of a stream: placed, laid out, noted, and written where it is not there yet."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as sf
+
+from partwright.errors import BrokerError, PartwrightError
+from partwright.kafka import topics
+from partwright.kafka.partition_writer import Mark
+from partwright.spark.columns import encode
+from partwright.spark.connector import PRODUCER, spark_options
+from partwright.spark.continued import HEADERS, MARK, marked, rest_of, rows_there
+from partwright.spark.exactly_once import write_exactly_once
+from partwright.spark.layout import laid_out
+from partwright.spark.streams.notes import BatchNote, run_of
+from partwright.spark.tables import with_partition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import Column, DataFrame
+
+    from partwright.kafka.connection import KafkaConfig
+    from partwright.spark.streams.notes import StreamNote, StreamNotes
+
+__all__ = ["BatchDone", "BatchWriter", "Columns"]
+
+# `monotonically_increasing_id` is a task's number, and in its lower 33 bits a row's number in that task.
+_ROW_BITS = 33
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What of a stream's columns a record is made of; see `write_stream`."""
+
+    key: Column
+    value: Column
+    headers: Column | None
+    timestamp: Column | None
+    order_by: Sequence[Column]
+
+
+@dataclass(frozen=True)
+class BatchDone:
+    """What one batch did.
+
+    Attributes:
+        number: Spark's number of it.
+        n: How many partitions the topic had.
+        records: How many records it has.
+        already_there: How many of them an earlier try of it had written.
+        seconds: How long it took.
+        largest: How many of them the partition with the most got.
+        grown_from: How many partitions the topic had before, where it has more since this batch.
+        begin: The offset of each partition before the batch.
+    """
+
+    number: int
+    n: int
+    records: int
+    already_there: int
+    seconds: float
+    largest: int
+    grown_from: int | None = None
+    begin: dict[int, int] = field(default_factory=dict)
+
+
+class BatchWriter:
+    """What `foreachBatch` calls.
+
+    Args:
+        config: How the Kafka is reached.
+        topic: The topic.
+        columns: What a record is made of.
+        client: The client profile.
+        key_type: How a value becomes key bytes.
+        engine: `arrow` or `jvm`.
+        strategy: What places records that the client does not place by their key; None spreads them.
+        exactly_once: Whether tasks write in transactions.
+        follow_partitions: Whether the stream goes on where the topic got more partitions.
+        stream: What the stream is.
+        notes: Where its batches are noted.
+        told: Is told of each batch that is done.
+    """
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        topic: str,
+        columns: Columns,
+        *,
+        client: str,
+        key_type: str | None,
+        engine: str | None,
+        strategy: str | None,
+        exactly_once: bool,
+        follow_partitions: bool,
+        stream: StreamNote,
+        notes: StreamNotes,
+        told: Callable[[BatchDone], None] | None,
+    ) -> None:
+        self._config, self._topic, self._columns = config, topic, columns
+        self._client, self._key_type, self._engine, self._strategy = client, key_type, engine, strategy
+        self._exactly_once, self._follows = exactly_once, follow_partitions
+        self._stream, self._notes, self._told = stream, notes, told
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        """Writes one batch; what an earlier try of it wrote is left as it is."""
+        began = time.monotonic()
+        note = self._notes.batch(number)
+        n, grown_from = (note.n, None) if note else self._partitions(number)
+        mark = Mark(MARK, run_of(self._stream.stream, number))
+        placed = self._placed(batch, n, mark).persist()
+        try:
+            records, digest, size, largest = _summed(placed)
+            if not records:
+                return
+            is_new = note is None
+            if note is None:
+                note = BatchNote(n, self._ends(n), records, digest)
+                self._notes.begin(number, note)
+            elif (note.records, note.digest) != (records, digest):
+                raise PartwrightError(
+                    f"batch {number} was begun with {note.records:,} records, and now has {records:,}, other ones or "
+                    "in another order: its source was changed, or order_by does not say which row comes first"
+                )
+            already = self._write(placed, note, mark, size / records, is_new=is_new)
+        finally:
+            placed.unpersist()
+        if self._told is not None:
+            seconds = time.monotonic() - began
+            self._told(BatchDone(number, n, records, already, seconds, largest, grown_from, dict(note.begin)))
+
+    def _partitions(self, number: int) -> tuple[int, int | None]:
+        """How many partitions the topic has, and how many it had for the batch before, where it has more now."""
+        n = topics.partition_count(None, self._topic, kafka_config=self._config)
+        if n is None:
+            raise BrokerError(
+                f"the topic {self._topic!r} is gone: it was deleted while the stream wrote to it"
+            )
+        before = self._notes.last_n(number)
+        if before in {None, n}:
+            return n, None
+        if not self._follows:
+            raise PartwrightError(
+                f"the topic {self._topic!r} has {n} partitions now and had {before}: keys written from now on would lie "
+                "elsewhere than their earlier records, so that their order is lost; go on with "
+                "--follow-partitions (follow_partitions=True) if readers can take that"
+            )
+        return n, before
+
+    def _placed(self, batch: DataFrame, n: int, mark: Mark) -> DataFrame:
+        """The batch as records, partition i in task i, in order; `row` is a record's number in its partition."""
+        wanted = self._columns
+        own = {f"_{at}": column for at, column in enumerate(wanted.order_by)}
+        # Rows that are equal in those columns stay in the order that they have in the batch.
+        order = own | {"_row": sf.monotonically_increasing_id()}
+        rows = batch.select(
+            wanted.key.alias("id"),
+            wanted.value.alias("value"),
+            (sf.lit(None).cast(HEADERS) if wanted.headers is None else wanted.headers).alias("headers"),
+            *([] if wanted.timestamp is None else [wanted.timestamp.alias("timestamp")]),
+            *(column.alias(name) for name, column in order.items()),
+        )
+        placed = with_partition(
+            rows,
+            "id",
+            n,
+            self._client,
+            self._key_type,
+            engine=self._engine,
+            strategy=self._strategy,
+            value="value",
+            order_by=list(order),
+        )
+        # By what a record is, and not by which task read it: the same on a machine with other cores.
+        spread = sf.pmod(sf.xxhash64("value", *own), sf.lit(n)).cast("int")
+        placed = placed.withColumn("partition", sf.coalesce("partition", spread))
+        placed = placed.withColumn("key", encode("id", self._key_type))
+        lying = laid_out(placed, rows, n, [sf.col(name) for name in order]).drop("id", *order)
+        row = sf.monotonically_increasing_id().bitwiseAND(sf.lit(2**_ROW_BITS - 1))
+        return lying.withColumn("row", row).withColumn("file", sf.lit("")).withColumn("headers", marked(mark))
+
+    def _ends(self, n: int) -> dict[int, int]:
+        ends = topics.end_offsets(None, self._topic, kafka_config=self._config)
+        return {partition: ends[partition] for partition in range(n)}
+
+    def _write(self, placed: DataFrame, note: BatchNote, mark: Mark, mean: float, *, is_new: bool) -> int:
+        """Writes what is not there; how many records were."""
+        if self._exactly_once:
+            done = write_exactly_once(placed, self._config, self._topic, note.begin, mark, mean)
+            return 0 if is_new else done.already_there
+        already = 0
+        if not is_new:
+            placed, already = rest_of(placed, rows_there(self._config, self._topic, note.begin, mark))
+            if already == note.records:
+                return already
+        (
+            placed.select("key", "value", "headers", "partition")
+            .write.format("kafka")
+            .options(**spark_options(self._config))
+            .option("topic", self._topic)
+            .options(**PRODUCER)
+            .save()
+        )
+        return already
+
+
+def _summed(placed: DataFrame) -> tuple[int, str, int, int]:
+    """How many records there are, their digest, their bytes, and how many the fullest partition gets."""
+    size = sf.coalesce(sf.octet_length("key"), sf.lit(0)) + sf.coalesce(sf.octet_length("value"), sf.lit(0))
+    digest = sf.bit_xor(sf.xxhash64("partition", "row", "key", "value"))
+    rows = (
+        placed.groupBy("partition")
+        .agg(sf.count("*").alias("records"), sf.sum(size).alias("bytes"), digest.alias("digest"))
+        .collect()
+    )
+    whole = 0
+    for row in rows:
+        whole ^= row.digest
+    return (
+        sum(row.records for row in rows),
+        f"{whole & (2**64 - 1):016x}",
+        sum(row.bytes for row in rows),
+        max((row.records for row in rows), default=0),
+    )
