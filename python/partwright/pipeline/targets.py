@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
-from partwright.pipeline.source import HEADER, spark_path
+from partwright.pipeline.source import HEADER, header_of, spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
 from partwright.spark.connector import spark_options
 
@@ -144,10 +144,7 @@ class KafkaTopic:
             .option("includeHeaders", "true")
             .load()
         )
-        ours = F.filter("headers", lambda header: header["key"] == HEADER)
-        return records.select(
-            "partition", "offset", "key", "value", F.get(ours, F.lit(0))["value"].alias("header")
-        )
+        return records.select("partition", "offset", "key", "value", header_of("headers").alias("header"))
 
     def partitions_now(self) -> int:
         """See `Target.partitions_now`."""
