@@ -41,16 +41,16 @@ def steps(interpreter: str, source: list[str], state: str) -> dict[str, float]:
     """The seconds of each step of one run, which must have found every record where it belongs."""
     command = [interpreter, "-m", "partwright", "run", *source, "--partitions", str(PARTITIONS), "--json"]
     environment = {**os.environ, "PARTWRIGHT_STATE": state}
-    # The interpreters are named by who calls this.
-    done = subprocess.run(
-        command, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )  # noqa: S603
+    quiet = subprocess.DEVNULL
+    # Who calls this names the interpreters.
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, stderr=quiet)  # noqa: S603
     report = json.loads(done.stdout)
     assert report["ok"]
     return {step["name"]: step["seconds"] for step in report["steps"]}
 
 
 def main() -> None:
+    """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--records", type=int, default=1_000_000)
     options.add_argument("--rounds", type=int, default=3)

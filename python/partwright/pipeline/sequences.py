@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 from partwright.spark.requirements import require_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, Row
 
 __all__ = [
     "FOREIGN",
@@ -21,8 +21,10 @@ __all__ = [
     "Sequence",
     "all_as_asked",
     "fingerprint",
+    "gathered",
     "kind_of",
     "sequences",
+    "summing",
     "unplaced",
 ]
 
@@ -84,19 +86,24 @@ def sequences(**sides: DataFrame) -> dict[str, Sequences]:
     of = (F.coalesce("partition", F.lit(_NOWHERE)).cast("long") * _KINDS + F.col("kind")).alias("of")
     summed = [
         records.select(of, "file", "place", "fingerprint")
-        .mapInArrow(_summing(), schema)
+        .mapInArrow(summing(), schema)
         .withColumn("side", F.lit(side))
         for side, records in sides.items()
     ]
     together = summed[0]
     for one in summed[1:]:
         together = together.union(one)
-    found: dict[str, Sequences] = {side: {} for side in sides}
-    for row in together.collect():
+    rows = together.collect()
+    return {side: gathered(row for row in rows if row.side == side) for side in sides}
+
+
+def gathered(rows: Iterable[Row]) -> Sequences:
+    """What the tasks have summed up, by partition and kind of key."""
+    found: Sequences = {}
+    for row in rows:
         partition, kind = divmod(row.of, _KINDS)
         sequence = Sequence(row.records, row.first, row.last, row.rising, row.total, bytes(row.digest))
-        name = None if partition == _NOWHERE else partition
-        found[row.side].setdefault((name, kind), []).append(sequence)
+        found.setdefault((None if partition == _NOWHERE else partition, kind), []).append(sequence)
     return found
 
 
@@ -140,8 +147,12 @@ def _in_the_same_order(asked: list[Sequence], there: list[Sequence]) -> bool:
     return same and wanted.rising and found.rising
 
 
-def _summing() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function that is sent to the workers by value: it needs pyarrow there, and nothing of ours."""
+def summing() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a worker does with a task's records; it is sent by value, and needs pyarrow there and nothing of ours.
+
+    Its records have the columns `of` (partition and kind as one number), `file`, `place` and `fingerprint`; its answer
+    has a row for each `of`, with the columns of `Sequence`.
+    """
 
     def summed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import hashlib
@@ -149,7 +160,7 @@ def _summing() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        # By partition and kind: records, first, last, rising, total, digest, and the last record's file and place.
+        # By `of`: records, first, last, rising, total, digest, and the last record's file and place.
         found = {}
         for batch in batches:
             kinds = pc.unique(batch.column(0)).to_pylist()
