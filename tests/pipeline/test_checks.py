@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from partwright.pipeline.checks import Checks, check, compare, shown_key
+from partwright.pipeline import checks
+from partwright.pipeline.checks import Checks, check, compare, doubles, shown_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,14 +44,16 @@ SOUND = [
 
 
 def placed(spark: SparkSession, records: list[Record]) -> DataFrame:
+    """In one task, as the layout has a partition in one."""
     rows = [(r.key, r.value, r.asked, "file", r.row) for r in records]
-    return spark.createDataFrame(rows, "key binary, value binary, partition int, file string, row long")
+    schema = "key binary, value binary, partition int, file string, row long"
+    return spark.createDataFrame(rows, schema).coalesce(1)
 
 
 def there(spark: SparkSession, records: list[Record], more: list[tuple[Any, ...]] | None = None) -> DataFrame:
     rows = [(r.partition, r.offset, r.key, r.value, r.header) for r in records]
     schema = "partition int, offset long, key binary, value binary, header binary"
-    return spark.createDataFrame(rows + (more or []), schema)
+    return spark.createDataFrame(rows + (more or []), schema).coalesce(1)
 
 
 def broken(found: Checks) -> dict[str, int]:
@@ -65,6 +68,69 @@ def test_sound_records_pass(spark: SparkSession) -> None:
         (0, 3, 0),
         (1, 3, 1),
     ]
+
+
+def test_sound_records_are_summed_up_and_not_joined(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("each_record", "each_choice"):
+        monkeypatch.setattr(checks, name, None)
+    assert check(placed(spark, SOUND), there(spark, SOUND), RUN, {}).ok
+    assert compare(placed(spark, SOUND), there(spark, SOUND), RUN).ok
+
+
+def test_a_partition_in_several_tasks_is_sound_too(spark: SparkSession) -> None:
+    scattered = there(spark, SOUND).repartition(3)
+    whole = check(placed(spark, SOUND), there(spark, SOUND), RUN, {})
+    assert check(placed(spark, SOUND), scattered, RUN, {}) == whole
+
+
+def test_records_that_were_laid_out_in_the_wrong_order_are_noticed(spark: SparkSession) -> None:
+    wrong = [SOUND[2]._replace(offset=0), *SOUND[1:2], SOUND[0]._replace(offset=1), *SOUND[3:]]
+    assert broken(check(placed(spark, wrong), there(spark, wrong), RUN, {})) == {"out_of_order": 1}
+
+
+def test_empty_keys_may_be_left_to_the_producer_as_null_ones_are(spark: SparkSession) -> None:
+    left = [r._replace(asked=None) if not r.key else r for r in SOUND]
+    found = check(placed(spark, left), there(spark, left), RUN, {})
+    assert found.ok
+    assert [part.null_keys for part in found.partitions] == [1, 1]
+    some = [r._replace(asked=r.partition) if r.key is None else r for r in left]
+    more = [*some, Record(2**33 + 3, None, b"7", None, 0, 3)]
+    assert check(placed(spark, more), there(spark, more), RUN, {}).ok
+
+
+@pytest.mark.parametrize(
+    ("offsets", "begin", "gaps"),
+    [
+        pytest.param((0, 1, 2), 0, 0, id="no mark"),
+        pytest.param((1, 2, 5), 0, 0, id="marks before and among"),
+        pytest.param((7, 8, 11), 6, 0, id="after what was there"),
+        pytest.param((5, 8, 11), 6, 1, id="one before the beginning"),
+        pytest.param((0, 0, 1), 0, 1, id="fewer offsets than records"),
+    ],
+)
+def test_marks_of_transactions_take_offsets(
+    spark: SparkSession, offsets: tuple[int, ...], begin: int, gaps: int
+) -> None:
+    where = dict(zip((0, 2, 2**33 + 2), offsets, strict=True))
+    moved = [r._replace(offset=where.get(r.row, r.offset)) for r in SOUND]
+    found = check(placed(spark, SOUND), there(spark, moved), RUN, {0: begin}, markers=True)
+    assert found.offset_gaps == gaps
+
+
+def test_doubles_are_the_copies_beyond_the_first(spark: SparkSession) -> None:
+    copies = [
+        *SOUND,
+        SOUND[1]._replace(offset=3),
+        SOUND[1]._replace(offset=4),
+        SOUND[0]._replace(offset=3),
+        SOUND[0]._replace(partition=1, offset=5),
+    ]
+    read = there(spark, copies, [(1, 6, b"b", b"2", OTHER + bytes(8)), (1, 7, b"b", b"2", None)])
+    found = {tuple(row) for row in doubles(read, RUN).select("row", "partition", "offset").collect()}
+    assert found == {(1, 1, 3), (1, 1, 4), (0, 0, 3), (0, 1, 5)}
+    assert check(placed(spark, SOUND), read, RUN, {}).twice == len({row for row, _, _ in found})
 
 
 def changed(row: int, **fields: object) -> list[Record]:

@@ -18,7 +18,7 @@ from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
 from partwright.spark.connector import PRODUCER, spark_options
-from partwright.spark.continued import MARK
+from partwright.spark.continued import mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,10 +149,7 @@ class KafkaTopic:
             .option("kafka.isolation.level", "read_committed" if committed else "read_uncommitted")
             .load()
         )
-        ours = F.filter("headers", lambda header: header["key"] == MARK)
-        return records.select(
-            "partition", "offset", "key", "value", F.get(ours, F.lit(0))["value"].alias("header")
-        )
+        return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 
     def partitions_now(self) -> int:
         """See `Target.partitions_now`."""
@@ -265,10 +262,7 @@ class ParquetFolders:
         name = F.regexp_extract("_metadata.file_path", r"-([0-9]+|null)/[^/]*$", 1)
         partition = F.when(name != self.UNPLACED, name).cast("int")
         records = spark.read.schema(schema).parquet(*folders).withColumn("partition", partition)
-        ours = F.filter("headers", lambda header: header["key"] == MARK)
-        return records.select(
-            "partition", "offset", "key", "value", F.get(ours, F.lit(0))["value"].alias("header")
-        )
+        return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
 
     @property
     def _unfinished(self) -> Path:

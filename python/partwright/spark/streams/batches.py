@@ -117,8 +117,6 @@ class BatchWriter:
         placed = self._placed(batch, n, mark).persist()
         try:
             records, digest, size, largest = _summed(placed)
-            if not records:
-                return
             is_new = note is None
             if note is None:
                 note = BatchNote(n, self._ends(n), records, digest)
@@ -128,6 +126,8 @@ class BatchWriter:
                     f"batch {number} was begun with {note.records:,} records, and now has {records:,}, other ones or "
                     "in another order: its source was changed, or order_by does not say which row comes first"
                 )
+            if not records:
+                return
             already = self._write(placed, note, mark, size / records, is_new=is_new)
         finally:
             placed.unpersist()
@@ -147,8 +147,8 @@ class BatchWriter:
             return n, None
         if not self._follows:
             raise PartwrightError(
-                f"the topic {self._topic!r} has {n} partitions now and had {before}: keys written from now on would lie "
-                "elsewhere than their earlier records, so that their order is lost; go on with "
+                f"the topic {self._topic!r} has {n} partitions now and had {before}: keys written from now on would "
+                "lie elsewhere than their earlier records, so that their order is lost; go on with "
                 "--follow-partitions (follow_partitions=True) if readers can take that"
             )
         return n, before

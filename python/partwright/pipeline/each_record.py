@@ -1,0 +1,214 @@
+"""Joins what was asked for with what was read back, record by record, and says which records broke a promise."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from partwright.keys.key_text import shown_key
+from partwright.pipeline.promises import Checks, PartitionRead, Proof
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import Column, DataFrame, Row
+
+__all__ = ["asked_for", "each_choice", "each_record", "identified"]
+
+_EXAMPLES = 5
+
+
+def identified(read: DataFrame, run: bytes) -> DataFrame:
+    """What is there, each record with the row that its header says; null for a record that is not this run's."""
+    marked = F.coalesce(F.length("header") == 2 * len(run), F.lit(False))
+    ours = marked & (F.substring("header", 1, len(run)) == F.lit(run))
+    row = F.conv(F.hex(F.substring("header", len(run) + 1, len(run))), 16, 10).cast("long")
+    return read.select(
+        "partition",
+        "offset",
+        "key",
+        _hash_of_key(),
+        F.xxhash64("value").alias("value_hash"),
+        F.when(ours, row).alias("row"),
+        (marked & ~ours).alias("of_other_run"),
+    )
+
+
+def asked_for(placed: DataFrame) -> DataFrame:
+    """What was asked for, each record with the hashes by which it is compared."""
+    return placed.select(
+        "row",
+        "file",
+        "key",
+        F.col("partition").alias("asked"),
+        _hash_of_key(),
+        F.xxhash64("value").alias("value_hash"),
+    )
+
+
+def _hash_of_key() -> Column:
+    """64 bits of a key, by which it travels and is compared; null for a null key, whose hash Spark makes a number."""
+    return F.when(F.col("key").isNotNull(), F.xxhash64("key")).alias("key_hash")
+
+
+def each_record(
+    placed: DataFrame, read: DataFrame, run: bytes, begin: Mapping[int, int], *, markers: bool
+) -> Checks:
+    """What `check` answers, by a look at each record; it takes the same arguments."""
+    there = identified(read, run).persist()
+    pairs = _pairs(placed, there).persist()
+    try:
+        partitions, foreign, other_runs = _partitions(there, pairs)
+        counts = _counted(pairs, F.count_if("wanted").alias("records"), *_broken_counts())
+        broken = any(counts[promise] for promise in _broken())
+        examples = _examples(pairs, _any_broken(), placed, there) if broken else []
+        out_of_order = _out_of_order(pairs)
+    finally:
+        pairs.unpersist()
+        there.unpersist()
+    return Checks(
+        records=counts["records"],
+        lost=counts["lost"],
+        twice=counts["twice"],
+        foreign=foreign + counts["foreign"],
+        misplaced=counts["misplaced"],
+        key_changed=counts["key_changed"],
+        value_changed=counts["value_changed"],
+        out_of_order=out_of_order,
+        offset_gaps=sum(not part.without_gap(begin, markers=markers) for part in partitions),
+        other_runs=other_runs,
+        examples=tuple(examples),
+        partitions=tuple(partitions),
+    )
+
+
+def each_choice(placed: DataFrame, there: DataFrame) -> Proof:
+    """What `compare` answers, by a look at each record; `there` is what `identified` made of what was read back."""
+    keyed = F.col("wanted") & F.col("asked").isNotNull() & F.col("asked_key").isNotNull()
+    arrived = F.col("copies").isNotNull()
+    same = F.col("asked") == F.col("partition")
+    pairs = _pairs(placed, there).where(keyed).persist()
+    try:
+        counts = _counted(
+            pairs,
+            F.count("*").alias("keyed"),
+            F.count_if(arrived & same).alias("equal"),
+            F.count_if(arrived & ~same).alias("different"),
+            F.count_if(~arrived).alias("lost"),
+        )
+        examples = (
+            _examples(pairs, ~arrived | ~same, placed, there) if counts["equal"] < counts["keyed"] else []
+        )
+    finally:
+        pairs.unpersist()
+    return Proof(**counts, examples=tuple(examples))
+
+
+def _pairs(placed: DataFrame, there: DataFrame) -> DataFrame:
+    """One row a record: what was asked for next to where it is, its first copy where there are several.
+
+    Keys and values stay where they are: a shuffle moves their hashes alone.
+    """
+    asked = asked_for(placed).select(
+        "row",
+        "file",
+        "asked",
+        F.col("key_hash").alias("asked_key"),
+        F.col("value_hash").alias("asked_value"),
+        F.lit(True).alias("wanted"),
+    )
+    seen = (
+        there.where(F.col("row").isNotNull())
+        .groupBy("row")
+        .agg(
+            F.count("*").alias("copies"),
+            F.min(F.struct("offset", "partition", "key_hash", "value_hash")).alias("first"),
+        )
+        .select("row", "copies", "first.*")
+    )
+    return asked.join(seen, "row", "full_outer").withColumn("wanted", F.coalesce("wanted", F.lit(False)))
+
+
+def _broken() -> dict[str, Column]:
+    """What it means for one of `_pairs` to break each promise."""
+    wanted, there = F.col("wanted"), F.col("copies").isNotNull()
+    both = wanted & there
+    return {
+        "lost": wanted & ~there,
+        "twice": F.coalesce(F.col("copies") > 1, F.lit(False)),
+        "foreign": ~wanted,
+        "misplaced": both & F.col("asked").isNotNull() & ~F.col("asked").eqNullSafe(F.col("partition")),
+        "key_changed": both & ~F.col("asked_key").eqNullSafe(F.col("key_hash")),
+        "value_changed": both & (F.col("asked_value") != F.col("value_hash")),
+    }
+
+
+def _broken_counts() -> list[Column]:
+    return [F.count_if(broken).alias(promise) for promise, broken in _broken().items()]
+
+
+def _any_broken() -> Column:
+    return functools.reduce(operator.or_, _broken().values())
+
+
+def _counted(frame: DataFrame, *columns: Column) -> dict[str, int]:
+    (row,) = frame.agg(*columns).collect()
+    return {name: int(count) for name, count in row.asDict().items()}
+
+
+def _out_of_order(pairs: DataFrame) -> int:
+    """How many records that the client places stand before one of the same key that the source has before them."""
+    place = F.struct("file", "row")
+    same_key = Window.partitionBy("partition", "key_hash").orderBy("offset")
+    keyed = pairs.where(F.col("wanted") & F.col("copies").isNotNull() & F.col("asked").isNotNull())
+    return keyed.withColumn("before", F.lag(place).over(same_key)).where(F.col("before") > place).count()
+
+
+def _partitions(there: DataFrame, pairs: DataFrame) -> tuple[list[PartitionRead], int, int]:
+    """What each partition holds, how many of all records are not this run's, and how many of these another run's."""
+    rows = (
+        there.groupBy("partition")
+        .agg(
+            F.count("*").alias("records"),
+            F.min("offset").alias("first_offset"),
+            F.max("offset").alias("last_offset"),
+            F.count_if(F.col("row").isNull()).alias("foreign"),
+            F.count_if("of_other_run").alias("other_runs"),
+        )
+        .orderBy("partition")
+        .collect()
+    )
+    # Of some clients not only null keys are left to the producer.
+    left = pairs.where(F.col("wanted") & F.col("asked").isNull() & F.col("copies").isNotNull())
+    null_keys = {row.partition: row["count"] for row in left.groupBy("partition").count().collect()}
+    found = [{**row.asDict(), "null_keys": null_keys.get(row.partition, 0)} for row in rows]
+    foreign = sum(row.pop("foreign") for row in found)
+    other_runs = sum(row.pop("other_runs") for row in found)
+    return [PartitionRead(**row) for row in found], foreign, other_runs
+
+
+def _examples(pairs: DataFrame, broken: Column, placed: DataFrame, there: DataFrame) -> list[str]:
+    rows = pairs.where(broken).orderBy("row").limit(_EXAMPLES).collect()
+    wanted = [row.row for row in rows if row.wanted]
+    others = [row.row for row in rows if not row.wanted]
+    keys = {
+        row.row: row.key for row in placed.where(F.col("row").isin(wanted)).select("row", "key").collect()
+    }
+    if others:
+        # The key of a record's first copy.
+        copies = there.where(F.col("row").isin(others)).orderBy(F.desc("offset"), F.desc("partition"))
+        keys |= {row.row: row.key for row in copies.select("row", "key").collect()}
+    return [_told(row, keys[row.row]) for row in rows]
+
+
+def _told(row: Row, key: bytes | None) -> str:
+    asked = "any partition" if row.asked is None else f"partition {row.asked}"
+    where = "is nowhere" if row.copies is None else f"is in partition {row.partition} at offset {row.offset}"
+    wanted = f"asked for {asked}" if row.wanted else "was not asked for"
+    return f"row {row.row} with key {shown_key(key)} {wanted} and {where}" + (
+        f", {row.copies} times" if (row.copies or 0) > 1 else ""
+    )
