@@ -94,18 +94,20 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
         if isinstance(settings.target, ParquetTarget):
             target = ParquetFolders(settings.target.folder, source.topic)
         elif isinstance(settings.target, KafkaTarget):
-            target = KafkaTopic(settings.target.config, source.topic)
+            target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
         else:
             with steps("start Kafka"):
                 kafka = stack.enter_context(EmbeddedKafka())
-            target = KafkaTopic(KafkaConfig.read({}, servers=kafka.bootstrap_servers), source.topic)
+            config = KafkaConfig.read({}, servers=kafka.bootstrap_servers)
+            target = KafkaTopic(config, source.topic, settings.new_topic)
         journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
         notes = _cleaned(target, journal, steps)
         first = target.look()
         default = RunSettings.DEFAULT_PARTITIONS
         n = number_of_partitions(
-            first, settings.partitions, default, settings.append, str(target), journal.last()
+            first, settings.asked_partitions, default, settings.append, str(target), journal.last()
         )
+        target.foresee(n, first)
         cluster = _cluster(target, settings, source.topic, n)
         log = None
         if spark is None:
@@ -398,7 +400,8 @@ class _Run:
                 f"no proof by the Java producer: client {self.settings.client} puts keys elsewhere"
             )
             return None
-        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}")
+        takes_the_same = self.settings.new_topic.for_same_records()
+        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}", takes_the_same)
         self.journal.proof(topic.topic)
         done = f"the {self.records:,} records are written to {self.target} and were checked, but the proof cannot be"
         try:

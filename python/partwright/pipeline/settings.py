@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
+from partwright.kafka.new_topic import NewTopic
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
@@ -74,6 +75,10 @@ class RunSettings:
         check: Whether every record is read back and checked.
         proof: Whether a Java producer is asked too: the records go to a second topic without a partition.
         append: Whether a topic that holds records already may be written to.
+        replication_factor: How many replicas each partition of a new topic has; None takes the cluster's default.
+        replica_assignment: The brokers of each partition of a new topic, `0:1,1:2`, instead of `partitions` and
+            `replication_factor`.
+        topic_configs: A new topic's own settings, by Kafka's names.
         configs: Further settings of the Spark session.
         strategy: What chooses the partitions beside the key, one of `partwright.strategies()` or the dotted path of a
             partitioner; None leaves records that the client does not place by key to the producer that writes them.
@@ -99,6 +104,9 @@ class RunSettings:
     check: bool = True
     proof: bool = True
     append: bool = False
+    replication_factor: int | None = None
+    replica_assignment: str | None = None
+    topic_configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     strategy: str | None = None
     partition: str | None = None
@@ -107,6 +115,18 @@ class RunSettings:
     properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     DEFAULT_PARTITIONS = 12
+
+    @property
+    def new_topic(self) -> NewTopic:
+        """What a topic that the run makes is like, beside its number of partitions."""
+        return NewTopic.read(
+            self.partitions, self.replication_factor, self.replica_assignment, self.topic_configs
+        )
+
+    @property
+    def asked_partitions(self) -> int | None:
+        """How many partitions were asked for, by their number or by their replicas; None where nobody did."""
+        return self.partitions if self.replica_assignment is None else self.new_topic.partitions
 
     @property
     def is_by_strategy(self) -> bool:
@@ -132,9 +152,16 @@ class RunSettings:
         """Refuses what no run could do.
 
         Raises:
-            PartwrightError: The number of partitions, the client, the key type or the limit is none.
+            PartwrightError: The number of partitions, the client, the key type or the limit is none, or what is said of
+                a topic is not said of one.
         """
-        number = self.DEFAULT_PARTITIONS if self.partitions is None else self.partitions
+        new_topic = self.new_topic
+        if isinstance(self.target, ParquetTarget) and not new_topic.is_default:
+            raise PartwrightError(
+                "--replication-factor, --replica-assignment and --topic-config are for a topic, and --to "
+                f"{self.target} is a folder: leave them out"
+            )
+        number = self.DEFAULT_PARTITIONS if self.asked_partitions is None else self.asked_partitions
         _core.check(number, self.client, self.key_type)
         if self.limit is not None and not 1 <= self.limit <= _LARGEST_LIMIT:
             raise PartwrightError(

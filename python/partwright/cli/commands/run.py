@@ -38,6 +38,24 @@ __all__ = ["command"]
     "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
 )
 @click.option(
+    "--replication-factor",
+    type=int,
+    metavar="N",
+    help="How many replicas each partition of a new topic has (default: the cluster's).",
+)
+@click.option(
+    "--replica-assignment",
+    metavar="0:1,1:2",
+    help="The brokers of each partition of a new topic, instead of -n and --replication-factor.",
+)
+@click.option(
+    "--topic-config",
+    "topic_configs",
+    multiple=True,
+    metavar="K=V",
+    help="A new topic's own setting, cleanup.policy=compact say; may be repeated.",
+)
+@click.option(
     "--to",
     metavar="TARGET",
     help="kafka://host:port or parquet:DIR (default: an embedded Kafka that lives as long as the run).",
@@ -110,6 +128,9 @@ def command(
     value: str | None,
     topic: str | None,
     partitions: int | None,
+    replication_factor: int | None,
+    replica_assignment: str | None,
+    topic_configs: tuple[str, ...],
     to: str | None,
     client: str,
     strategy: str | None,
@@ -144,6 +165,7 @@ def command(
     Examples:
       partwright run
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
+      partwright run o.csv --key id --to kafka://kafka:9092 --replication-factor 3 --topic-config retention.ms=-1
       partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
@@ -173,6 +195,9 @@ def command(
         value=value,
         topic=topic,
         partitions=partitions,
+        replication_factor=replication_factor,
+        replica_assignment=replica_assignment,
+        topic_configs=key_values("--topic-config", topic_configs),
         source_config=source_config,
         target=target,
         client=client,
