@@ -8,6 +8,7 @@ import secrets
 import signal
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import functions as F
@@ -29,12 +30,12 @@ from partwright.pipeline.target_state import Look, arrived, number_of_partitions
 from partwright.pipeline.targets import KafkaTopic, ParquetFolders
 from partwright.signals import Ended
 from partwright.spark import classic
+from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -114,6 +115,8 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             with steps("start Spark"):
                 spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
+        if settings.is_own_partitioner:
+            send_own_code(spark, Path.cwd())
         with interrupts() as interrupted:
             job = _Run(settings, source, target, first, n, cluster, spark, steps, journal, interrupted, notes)
             with _told_of_javas_end(job, interrupted, log):

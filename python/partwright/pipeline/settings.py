@@ -11,6 +11,7 @@ from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.new_topic import NewTopic
+from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
@@ -132,6 +133,11 @@ class RunSettings:
     def is_by_strategy(self) -> bool:
         """Whether more than the key decides where a record goes."""
         return self.strategy not in {None, "key"} or self.partition is not None
+
+    @property
+    def is_own_partitioner(self) -> bool:
+        """Whether somebody's own class chooses the partitions."""
+        return self.strategy is not None and is_path(self.strategy)
 
     @property
     def strategy_name(self) -> str | None:

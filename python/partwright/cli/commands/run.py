@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,8 +21,6 @@ from partwright.cli.input.options import (
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
@@ -72,8 +72,8 @@ __all__ = ["command"]
     metavar="NAME",
     shell_complete=strategy_names,
     help="What places records that the client does not place by their key, as Kafka's producer would: sticky, "
-    "round-robin, default@2.8 and so on, or the dotted path of a partitioner (default: the producer that writes them). "
-    "Each of Spark's tasks is one producer.",
+    "round-robin, default@2.8 and so on, or mine.MyPartitioner, a class of yours (default: the producer that writes "
+    "them). Each of Spark's tasks is one producer.",
 )
 @click.option(
     "--partition",
@@ -157,6 +157,9 @@ def command(
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
     Without it the 336,776 flights that left New York in 2013 are read, keyed by tailnum.
 
+    A class of yours (--strategy mine.MyPartitioner) is looked for where you are, too, and sent to Spark's workers with
+    the modules of this folder that it imports.
+
     \b
     Exit code: 0 every record is where it belongs, 1 one is not, or the topic has another number of partitions
     by now, 2 wrong use or bad input, or the run stopped, 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.
@@ -176,7 +179,11 @@ def command(
     from partwright.kafka.address import parse_kafka
     from partwright.pipeline.run import run
     from partwright.pipeline.settings import RunSettings, parse_target
+    from partwright.producer.custom import is_path
 
+    if strategy is not None and is_path(strategy):
+        # A module lies next to what is worked on, as for `python -m`.
+        sys.path.insert(0, str(Path.cwd()))
     target = source_config = None
     _refuse_unused(source, to, from_config, to_config, connection)
     if source is not None and source.startswith("kafka:"):
