@@ -68,6 +68,7 @@ class Report:
         steps: What was done, in order.
         checks: What reading back found; None where it was not asked for.
         proof: What the Java producer chose itself; None where it was not asked.
+        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.source.what_was_read`).
         notes: What is worth knowing and no failure, a sentence each.
         log: The file with Spark's own words; None where the session was the caller's.
     """
@@ -91,6 +92,7 @@ class Report:
     checks: Checks | None
     proof: Proof | None
     n_now: int | None = None
+    read: Json | None = None
     notes: tuple[str, ...] = ()
     log: str | None = None
 
@@ -130,5 +132,7 @@ class Report:
             **whole["checks"],
         }
         whole["proof"] = whole["proof"] and {"ok": self.proof.ok if self.proof else None, **whole["proof"]}
+        if self.read is None:
+            del whole["read"]
         whole["seconds"] = self.seconds
         return {"ok": self.ok, **whole}

@@ -23,7 +23,7 @@ from partwright.pipeline import checks
 from partwright.pipeline.journal import journal_of
 from partwright.pipeline.report import KeyShare, PartitionShare, Report, Step
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.source import find_source, key_bytes, read_records
+from partwright.pipeline.source import find_source, key_bytes, read_records, what_was_read
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
@@ -281,7 +281,8 @@ class _Run:
             placed = self._placed()
             given = _given(placed, self.n)
         if not given.records:
-            raise PartwrightError(f"{self.source.name} has no records: it is empty, nothing was written")
+            why = "no record with one of these keys" if self.settings.only_keys else "no records: it is empty"
+            raise PartwrightError(f"{self.source.name} has {why}, nothing was written")
         with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
             self.target.prepare(self.n, self.first, append=self.settings.append)
         with self.steps("write"):
@@ -321,12 +322,13 @@ class _Run:
             checks=found,
             proof=proof,
             n_now=n_now,
+            read=what_was_read(self.source, self.settings, given.records),
             notes=tuple(self.notes),
         )
 
     def _placed(self) -> DataFrame:
         """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
-        key_type = self.settings.key_type
+        key_type = self.settings.source_key_type
         records = read_records(self.spark, self.source, self.settings, self.run)
         if self.settings.is_by_strategy:
             placed = self._by_strategy(records)
@@ -347,7 +349,7 @@ class _Run:
             key="id",
             n=self.n,
             client=self.settings.client,
-            key_type=self.settings.key_type,
+            key_type=self.settings.source_key_type,
             strategy=self.settings.strategy,
             value="value",
             order_by=["file", "row"],

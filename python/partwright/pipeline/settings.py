@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
+from partwright.kafka.bounds import WHOLE, Bounds
 from partwright.kafka.new_topic import NewTopic
+from partwright.keys.hashing import encode
+from partwright.keys.typed_text import read_key
 from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 
@@ -23,6 +26,8 @@ __all__ = ["KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
 
 # Spark counts the rows of a limit in an int.
 _LARGEST_LIMIT = 2**31 - 1
+# It cuts a schema's id from the key for the hash alone.
+_STRIP_ID = "confluent:strip-id"
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class RunSettings:
         replica_assignment: The brokers of each partition of a new topic, `0:1,1:2`, instead of `partitions` and
             `replication_factor`.
         topic_configs: A new topic's own settings, by Kafka's names.
+        bounds: Which part of a source that is a topic is read.
+        only_keys: The keys whose records alone are taken, as text that `key_type` reads; none of them takes all.
         configs: Further settings of the Spark session.
         strategy: What chooses the partitions beside the key, one of `partwright.strategies()` or the dotted path of a
             partitioner; None leaves records that the client does not place by key to the producer that writes them.
@@ -108,6 +115,8 @@ class RunSettings:
     replication_factor: int | None = None
     replica_assignment: str | None = None
     topic_configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    bounds: Bounds = WHOLE
+    only_keys: tuple[str, ...] = ()
     configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     strategy: str | None = None
     partition: str | None = None
@@ -128,6 +137,28 @@ class RunSettings:
     def asked_partitions(self) -> int | None:
         """How many partitions were asked for, by their number or by their replicas; None where nobody did."""
         return self.partitions if self.replica_assignment is None else self.new_topic.partitions
+
+    @property
+    def is_from_topic(self) -> bool:
+        """Whether the source is a topic."""
+        return self.source is not None and self.source.startswith("kafka:")
+
+    @property
+    def source_key_type(self) -> str | None:
+        """How the source's keys become key bytes: those of a topic are bytes already, whatever `only_keys` are."""
+        if self.is_from_topic and self.only_keys and self.key_type != _STRIP_ID:
+            return None
+        return self.key_type
+
+    @property
+    def wanted_keys(self) -> frozenset[bytes]:
+        """The bytes of `only_keys`; under confluent:strip-id those behind a schema's id.
+
+        Raises:
+            PartwrightError: One of them is not of the key type.
+        """
+        key_type = "bytes" if self.key_type == _STRIP_ID else self.key_type
+        return frozenset(encode(read_key(text, key_type), key_type) for text in self.only_keys)
 
     @property
     def is_by_strategy(self) -> bool:
@@ -169,6 +200,8 @@ class RunSettings:
             )
         number = self.DEFAULT_PARTITIONS if self.asked_partitions is None else self.asked_partitions
         _core.check(number, self.client, self.key_type)
+        # Refused now, and not once Spark has started.
+        _ = self.wanted_keys
         if self.limit is not None and not 1 <= self.limit <= _LARGEST_LIMIT:
             raise PartwrightError(
                 f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.completion import client_names, strategy_names
-from partwright.cli.input.connection import connection_options
+from partwright.cli.input.connection import connection_options, reading_options, within_offsets
 from partwright.cli.input.options import (
     key_type_option,
     key_values,
+    keys_of_file,
     partitions_option,
     report_option,
     save_report,
@@ -22,6 +23,7 @@ from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
@@ -99,6 +101,24 @@ __all__ = ["command"]
 @click.option(
     "--conf", "configs", multiple=True, metavar="K=V", help="A setting of Spark's session; may be repeated."
 )
+@reading_options
+@click.option(
+    "--from-offsets",
+    metavar="P:O,...",
+    help="Read these partitions of a topic from these offsets on, 0:100,3:250 say.",
+)
+@click.option("--to-offsets", metavar="P:O,...", help="Read these partitions up to these offsets.")
+@click.option(
+    "--only-keys",
+    multiple=True,
+    metavar="KEY",
+    help="Take the records of this key alone, read as --key-type says; may be repeated.",
+)
+@click.option(
+    "--only-keys-file",
+    metavar="FILE",
+    help="Take the records of the keys in this file alone, one key a line.",
+)
 @click.option("--limit", type=int, metavar="N", help="Take the source's first N records only.")
 @click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
 @click.option(
@@ -142,6 +162,10 @@ def command(
     options: tuple[str, ...],
     master: str,
     configs: tuple[str, ...],
+    from_offsets: str | None,
+    to_offsets: str | None,
+    only_keys: tuple[str, ...],
+    only_keys_file: str | None,
     limit: int | None,
     check: bool,
     proof: bool,
@@ -151,6 +175,7 @@ def command(
     as_json: bool,
     report: Path | None,
     connection: Connection,
+    bounds: Bounds | None,
 ) -> int:
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
@@ -170,6 +195,7 @@ def command(
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
       partwright run o.csv --key id --to kafka://kafka:9092 --replication-factor 3 --topic-config retention.ms=-1
       partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
+      partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
     # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
@@ -214,6 +240,8 @@ def command(
         seed=seed,
         properties=key_values("--producer-property", properties),
         master=master,
+        bounds=within_offsets(bounds, from_offsets, to_offsets),
+        only_keys=only_keys + keys_of_file(only_keys_file),
         limit=limit,
         check=check,
         proof=proof,
