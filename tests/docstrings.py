@@ -29,6 +29,7 @@ AT_A_BROKER = {
     "partwright.kafka.metadata.live_cluster",
     "partwright.kafka.partitioners.ConfluentPartitioner",
     "partwright.kafka.records.TopicRecords",
+    "partwright.kafka.topic_differences.differences",
     "partwright.kafka.topics.create_topic",
     "partwright.kafka.topics.end_offsets",
     "partwright.kafka.topics.partition_count",

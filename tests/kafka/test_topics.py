@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import KafkaError
@@ -14,6 +14,9 @@ from kafka import KafkaProducer
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import refusal
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.new_topic import NewTopic
+from partwright.kafka.topic_differences import differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +106,37 @@ def test_no_number_of_partitions_is_a_sentence(partitions: int) -> None:
         topics.create_topic("127.0.0.1:9", "t", partitions)
 
 
+@pytest.mark.parametrize(
+    ("assignment", "factor", "sentence"),
+    [
+        ([[1], [1]], None, "the replica assignment is of 2 partitions, and the topic gets 3"),
+        ([[1], [1], [1]], 2, "leave out the replication factor 2"),
+    ],
+)
+def test_an_assignment_that_contradicts_itself(
+    assignment: list[list[int]], factor: int | None, sentence: str
+) -> None:
+    with pytest.raises(PartwrightError, match=sentence):
+        topics.create_topic("127.0.0.1:9", "t", 3, replication_factor=factor, replica_assignment=assignment)
+
+
+@pytest.mark.parametrize(
+    ("partitions", "factor", "assignment", "sentence"),
+    [
+        (None, 0, None, "--replication-factor takes a whole number from 1 to 32767, not 0"),
+        (3, None, "1,1", "--replica-assignment 1,1 says how many .* leave out -n 3"),
+        (None, 1, "1,1", "leave out --replication-factor 1"),
+        (None, None, "1:x", "partition 0: 'x' is no id of a broker"),
+        (None, None, "1:2,1", "partition 1 has 1 replicas and partition 0 has 2"),
+    ],
+)
+def test_options_of_a_new_topic_that_will_not_do(
+    partitions: int | None, factor: int | None, assignment: str | None, sentence: str
+) -> None:
+    with pytest.raises(PartwrightError, match=sentence):
+        NewTopic.read(partitions, factor, assignment, {})
+
+
 class TestWithABroker:
     """Each test has topics of its own."""
 
@@ -152,6 +186,53 @@ class TestWithABroker:
         ):
             topics.create_topic(broker.bootstrap_servers, "odd", 1, {"no.such": "1"})
         assert topics.partition_count(broker.bootstrap_servers, "odd") is None
+
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            ({"replication_factor": 3}, "replication factor of 3 cannot be reached because only 1 broker"),
+            ({"replica_assignment": [[1], [7], [1]]}, "includes broker 7, but no such broker is registered"),
+            (
+                {"configs": {"cleanup.policy": "cmpact"}},
+                "Invalid value cmpact for configuration cleanup.policy",
+            ),
+        ],
+    )
+    def test_what_the_broker_would_refuse_is_said_before_anything_is_made(
+        self, broker: EmbeddedKafka, given: dict[str, Any], sentence: str
+    ) -> None:
+        with pytest.raises(BrokerError, match=sentence):
+            topics.create_topic(broker.bootstrap_servers, "refused", 3, validate_only=True, **given)
+        allowed = {"replica_assignment": [[1]] * 3, "configs": {"cleanup.policy": "compact"}}
+        topics.create_topic(broker.bootstrap_servers, "refused", 3, validate_only=True, **allowed)
+        assert topics.partition_count(broker.bootstrap_servers, "refused") is None
+
+    def test_a_topic_is_made_as_asked_and_what_differs_is_named(self, broker: EmbeddedKafka) -> None:
+        configs = {
+            "cleanup.policy": "compact, delete",
+            "min.cleanable.dirty.ratio": "0.50",
+            "preallocate": "TRUE",
+        }
+        topics.create_topic(broker.bootstrap_servers, "asked", 5, configs, replica_assignment=[[1]] * 5)
+        config = KafkaConfig.read({}, servers=broker.bootstrap_servers)
+        # Kafka says lists, numbers and truth values again in its own spelling.
+        assert differences(config, "asked", NewTopic(1, None, configs)) == []
+        assert differences(config, "asked", NewTopic(None, ((1,),) * 5, {"segment.ms": "604800000"})) == []
+        assert differences(
+            config, "asked", NewTopic(3, None, {"cleanup.policy": "compact", "no.such": "1"})
+        ) == [
+            "partition 0 has 1 replica, not 3",
+            "partition 1 has 1 replica, not 3",
+            "partition 2 has 1 replica, not 3",
+            "2 more partitions differ alike",
+            "cleanup.policy is compact,delete, not compact",
+            "its brokers know no setting no.such",
+        ]
+        assert differences(config, "asked", NewTopic(None, ((1,),) * 4 + ((7, 1),))) == [
+            "partition 4 is on 1, not on 7:1"
+        ]
+        assert differences(config, "asked", NewTopic(None, ((1,),) * 4)) == ["it has 5 partitions, not 4"]
+        assert differences(config, "not-there", NewTopic(3)) == []
 
     @pytest.mark.parametrize("ask", [topics.end_offsets, topics.beginning_offsets, topics.delete_topic])
     def test_a_topic_that_is_not_there_is_named(

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
     from partwright._check import Json
 
-__all__ = ["WHOLE", "Bounds", "note_of_time", "read_partitions", "read_time"]
+__all__ = ["WHOLE", "Bounds", "note_of_time", "read_offsets", "read_partitions", "read_time"]
 
 _MOST = 2**31 - 2
 # Fewer milliseconds are before March 1973, when nobody had a Kafka.
 _SOON_MS = 10**11
+# What gives offsets for `since` and `until` on a command line.
+_OFFSETS = {"since": "--from-offsets", "until": "--to-offsets"}
+_OFFSET = re.compile(r"([0-9]{1,10}):([0-9]{1,19})", re.ASCII)
 _RANGE = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)
 
 
@@ -60,8 +63,8 @@ class Bounds:
             for partition in self.since.keys() & self.until.keys():
                 if self.since[partition] > self.until[partition]:
                     raise PartwrightError(
-                        f"{self._spoken('since')} has the offset {self.since[partition]} of partition {partition}, and "
-                        f"{self._spoken('until')} {self.until[partition]}, which comes before: change one of them"
+                        f"{self._offsets('since')} has the offset {self.since[partition]} of partition {partition}, "
+                        f"and {self._offsets('until')} {self.until[partition]}, which comes before: change one of them"
                     )
 
     @property
@@ -140,7 +143,7 @@ class Bounds:
     ) -> None:
         """Offsets that a partition has no more, or not yet: what was there is lost, or another topic is meant."""
         for partition, offset in given.items():
-            said = f"{self._spoken(name)} has the offset {offset} of partition {partition}"
+            said = f"{self._offsets(name)} has the offset {offset} of partition {partition}"
             if partition not in first:
                 raise PartwrightError(
                     f"{said}, and the topic has partitions 0 to {max(first)}: leave it out", value=partition
@@ -150,6 +153,10 @@ class Bounds:
                     f"{said}, which holds {first[partition]} to {end[partition]}: name one of these",
                     value=offset,
                 )
+
+    def _offsets(self, name: str) -> str:
+        """How offsets are said: commands have an option of their own for them."""
+        return _OFFSETS[name] if self.dashes else name
 
     def _spoken(self, name: str) -> str:
         return f"--{name.replace('_', '-')}" if self.dashes else name
@@ -228,3 +235,37 @@ def read_partitions(text: str, option: str = "--only-partitions") -> tuple[range
             )
         found.append(range(first, last + 1))
     return tuple(found)
+
+
+def read_offsets(text: str, option: str) -> dict[int, int]:
+    """Offsets by partition.
+
+    Args:
+        text: The offsets, each behind its partition.
+        option: Which option they are of, for the error.
+
+    Raises:
+        PartwrightError: They are not offsets, or a partition has two.
+
+    Examples:
+        >>> read_offsets("0:100,3:250", "--from-offsets")
+        {0: 100, 3: 250}
+    """
+    found: dict[int, int] = {}
+    for part in text.split(","):
+        match = _OFFSET.fullmatch(part.strip())
+        if match is None or int(match[1]) > _MOST or int(match[2]) > MOST_LONG:
+            raise PartwrightError(
+                f"{option} takes offsets by partition such as 0:100,1:250, not {shown(text)}",
+                field=option,
+                value=text,
+            )
+        partition = int(match[1])
+        if partition in found:
+            raise PartwrightError(
+                f"{option} names partition {partition} twice: give it one offset",
+                field=option,
+                value=partition,
+            )
+        found[partition] = int(match[2])
+    return found

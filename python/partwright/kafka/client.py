@@ -242,5 +242,5 @@ def no_right(operation: str, kind: str, name: str = "") -> str:
     named = f" '{name}'" if name else ""
     return (
         f"this user no right to {operation} the {kind}{named}: grant it (kafka-acls.sh --add --operation "
-        f"{operation.capitalize()} --{kind}{named} --allow-principal User:...), or check the name"
+        f"{operation.title().replace('_', '')} --{kind}{named} --allow-principal User:...), or check the name"
     )

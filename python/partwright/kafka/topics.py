@@ -17,9 +17,10 @@ from partwright._check import meant
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import TIMEOUT_S, TOPIC_DENIED, Admin, admin_client, confluent_kafka, refusal
 from partwright.kafka.connection.given import KafkaConfigLike, configured
+from partwright.kafka.new_topic import requested
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from confluent_kafka.admin._topic import TopicDescription
@@ -117,6 +118,9 @@ def create_topic(
     partitions: int,
     configs: Mapping[str, str] | None = None,
     *,
+    replication_factor: int | None = None,
+    replica_assignment: Sequence[Sequence[int]] | None = None,
+    validate_only: bool = False,
     timeout: float = _SETTLE_S,
     kafka_config: KafkaConfigLike = None,
 ) -> None:
@@ -130,11 +134,15 @@ def create_topic(
         topic: The new topic's name.
         partitions: How many partitions it has; 1 to 2147483647.
         configs: The topic's own settings, such as `{"cleanup.policy": "compact"}`.
+        replication_factor: How many replicas each partition has; None takes the cluster's default.
+        replica_assignment: The brokers of each partition, its preferred leader first, instead of a replication factor;
+            None leaves them to Kafka.
+        validate_only: Whether Kafka shall only say what it would refuse, and make nothing.
         timeout: Seconds until all partitions must have answered.
         kafka_config: The client configuration.
 
     Raises:
-        PartwrightError: The name or the number cannot be a topic's.
+        PartwrightError: The name or the number cannot be a topic's, or the assignment is not of as many partitions.
         BrokerError: No Kafka answers, the topic exists already, a setting is refused, or a partition does not
             answer.
 
@@ -144,17 +152,18 @@ def create_topic(
     check_topic_name(topic)
     if not 1 <= partitions <= _MOST_PARTITIONS:
         raise PartwrightError(f"a topic cannot have {partitions} partitions: use 1 to {_MOST_PARTITIONS}")
+    wanted = requested(topic, partitions, replication_factor, replica_assignment, configs or {})
     config = configured(kafka_config, bootstrap)
     with admin_client(config, min(timeout, TIMEOUT_S)) as admin:
-        kafka = confluent_kafka()
         # Who cannot be reached is told before the time that making many partitions takes.
         admin.answer(admin.client.describe_cluster(request_timeout=admin.timeout))
         admin.timeout = timeout
-        wanted = kafka.admin.NewTopic(topic, num_partitions=partitions, config=dict(configs or {}))
-        asked = admin.client.create_topics([wanted], operation_timeout=timeout, request_timeout=timeout)[
-            topic
-        ]
+        asked = admin.client.create_topics(
+            [wanted], operation_timeout=timeout, request_timeout=timeout, validate_only=validate_only
+        )[topic]
         _made(admin, asked, topic, partitions)
+        if validate_only:
+            return
         _settle(
             lambda: _answers_everywhere(admin, topic, partitions),
             timeout,

@@ -72,6 +72,7 @@ class Report:
         exactly_once: Whether they were written in transactions.
         resumed: Whether this run went on with an earlier one.
         spreads_null_keys: Whether records that the client does not place got a partition here all the same.
+        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.source.what_was_read`).
         notes: What is worth knowing and no failure, a sentence each.
         log: The file with Spark's own words; None where the session was the caller's.
     """
@@ -95,6 +96,7 @@ class Report:
     checks: Checks | None
     proof: Proof | None
     n_now: int | None = None
+    read: Json | None = None
     notes: tuple[str, ...] = ()
     log: str | None = None
     already_there: int = 0
@@ -143,6 +145,8 @@ class Report:
             **whole["checks"],
         }
         whole["proof"] = whole["proof"] and {"ok": self.proof.ok if self.proof else None, **whole["proof"]}
+        if self.read is None:
+            del whole["read"]
         whole["seconds"] = self.seconds
         found = self.checks
         told = {

@@ -64,8 +64,8 @@ def begun(ledger: Ledger, settings: RunSettings, source: Source, target: KafkaTo
             raise cannot_go_on(plan, _other_option(option, was, asked.get(option)))
     if plan.exactly_once != settings.exactly_once:
         raise cannot_go_on(plan, f"it was begun {'with' if plan.exactly_once else 'without'} --exactly-once")
-    if settings.partitions not in {None, plan.n}:
-        raise cannot_go_on(plan, f"it was begun with -n {plan.n}, not {settings.partitions}")
+    if settings.asked_partitions not in {None, plan.n}:
+        raise cannot_go_on(plan, f"it was begun with -n {plan.n}, not {settings.asked_partitions}")
     found = topics.partition_count(None, source.topic, kafka_config=target.config)
     if found is None:
         raise cannot_go_on(plan, f"the topic {source.topic!r} is gone")
@@ -104,6 +104,7 @@ def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
         "--field": settings.field,
         "--seed": settings.seed if settings.is_by_strategy else None,
         "--limit": settings.limit,
+        "--only-keys": ", ".join(settings.only_keys) or None,
         "--null-keys": settings.null_keys,
         "--producer-property": ", ".join(
             f"{key}={value}" for key, value in sorted(settings.properties.items())

@@ -8,6 +8,7 @@ import secrets
 import signal
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import functions as F
@@ -16,6 +17,7 @@ from partwright import spark as pws
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.address import parse_kafka
 from partwright.kafka.client import TOPIC_DENIED
 from partwright.kafka.connection import KafkaConfig
 from partwright.kafka.partition_writer import Mark
@@ -32,7 +34,7 @@ from partwright.pipeline.resume import (
     source_facts,
 )
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.source import find_source, key_bytes, read_records
+from partwright.pipeline.source import find_source, key_bytes, read_records, what_was_read
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
@@ -41,12 +43,12 @@ from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.continued import MARK, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
+from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.layout import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -109,11 +111,12 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
         if isinstance(settings.target, ParquetTarget):
             target = ParquetFolders(settings.target.folder, source.topic)
         elif isinstance(settings.target, KafkaTarget):
-            target = KafkaTopic(settings.target.config, source.topic)
+            target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
         else:
             with steps("start Kafka"):
                 kafka = stack.enter_context(EmbeddedKafka())
-            target = KafkaTopic(KafkaConfig.read({}, servers=kafka.bootstrap_servers), source.topic)
+            config = KafkaConfig.read({}, servers=kafka.bootstrap_servers)
+            target = KafkaTopic(config, source.topic, settings.new_topic)
         journal = stack.enter_context(journal_of(str(target), kept=settings.target is not None))
         notes = _cleaned(target, journal, steps)
         first = target.look()
@@ -122,17 +125,22 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
         if settings.resume and ledger is not None and isinstance(target, KafkaTopic):
             plan = begun(ledger, settings, source, target)
             n = plan.n
+            if plan.windows is not None:
+                source = source.within(str(parse_kafka(str(settings.source))[1]), plan.windows)
         else:
             default = RunSettings.DEFAULT_PARTITIONS
             n = number_of_partitions(
-                first, settings.partitions, default, settings.append, str(target), journal.last()
+                first, settings.asked_partitions, default, settings.append, str(target), journal.last()
             )
+            target.foresee(n, first)
         cluster = _cluster(target, settings, source.topic, n)
         log = None
         if spark is None:
             with steps("start Spark"):
                 spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
+        if settings.is_own_partitioner:
+            send_own_code(spark, Path.cwd())
         with interrupts() as interrupted:
             job = _Run(
                 settings,
@@ -270,7 +278,8 @@ class _Run:
             placed = self._placed()
             summed = given(placed, self.n)
         if not summed.records:
-            raise PartwrightError(f"{self.source.name} has no records: it is empty, nothing was written")
+            why = "no record with one of these keys" if self.settings.only_keys else "no records: it is empty"
+            raise PartwrightError(f"{self.source.name} has {why}, nothing was written")
         if self.plan is None:
             with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
                 self.target.prepare(self.n, self.first, append=self.settings.append)
@@ -323,6 +332,7 @@ class _Run:
             checks=found,
             proof=proof,
             n_now=n_now,
+            read=what_was_read(self.source, self.settings, summed.records),
             notes=tuple(self.notes),
             already_there=self.already_there,
             exactly_once=self.settings.exactly_once,
@@ -332,7 +342,7 @@ class _Run:
 
     def _placed(self) -> DataFrame:
         """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
-        key_type = self.settings.key_type
+        key_type = self.settings.source_key_type
         if self.plan is not None:
             cut_as(self.spark, self.plan)
         records = read_records(self.spark, self.source, self.settings, self.run)
@@ -351,7 +361,7 @@ class _Run:
     def _by_key(self, records: DataFrame) -> DataFrame:
         """By the key alone; what the client does not place is spread evenly, by its place in the source."""
         placed = pws.with_partition(
-            records, "id", self.n, self.settings.client, self.settings.key_type
+            records, "id", self.n, self.settings.client, self.settings.source_key_type
         ).withColumn("unplaced", F.col("partition").isNull())
         if self._spreads:
             by_place = F.pmod(F.xxhash64("file", "row"), F.lit(self.n)).cast("int")
@@ -366,7 +376,7 @@ class _Run:
             key="id",
             n=self.n,
             client=self.settings.client,
-            key_type=self.settings.key_type,
+            key_type=self.settings.source_key_type,
             strategy=self.settings.strategy,
             value="value",
             order_by=list(_ORDER),
@@ -485,7 +495,8 @@ class _Run:
                 f"no proof by the Java producer: client {self.settings.client} puts keys elsewhere"
             )
             return None
-        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}")
+        takes_the_same = self.settings.new_topic.for_same_records()
+        topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}", takes_the_same)
         self.journal.proof(topic.topic)
         done = f"the {self.records:,} records are written to {self.target} and were checked, but the proof cannot be"
         try:

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.kafka.address import parse_kafka
+from partwright.kafka.bounds import WHOLE, Bounds
+from partwright.kafka.new_topic import NewTopic
+from partwright.keys.hashing import encode
+from partwright.keys.typed_text import read_key
+from partwright.producer.custom import is_path
 from partwright.producer.producer import Producer
 
 if TYPE_CHECKING:
@@ -21,6 +26,8 @@ __all__ = ["KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
 
 # Spark counts the rows of a limit in an int.
 _LARGEST_LIMIT = 2**31 - 1
+# It cuts a schema's id from the key for the hash alone.
+_STRIP_ID = "confluent:strip-id"
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,12 @@ class RunSettings:
         null_keys: `spread` gives records that the client does not place by their key a partition by their place in the
             source; `producer` leaves them to the producer that writes them.
         timestamp: The column of the records' timestamps; None takes those of a source topic.
+        replication_factor: How many replicas each partition of a new topic has; None takes the cluster's default.
+        replica_assignment: The brokers of each partition of a new topic, `0:1,1:2`, instead of `partitions` and
+            `replication_factor`.
+        topic_configs: A new topic's own settings, by Kafka's names.
+        bounds: Which part of a source that is a topic is read.
+        only_keys: The keys whose records alone are taken, as text that `key_type` reads; none of them takes all.
         configs: Further settings of the Spark session.
         strategy: What chooses the partitions beside the key, one of `partwright.strategies()` or the dotted path of a
             partitioner; None leaves records that the client does not place by key to the producer that writes them.
@@ -110,6 +123,11 @@ class RunSettings:
     exactly_once: bool = False
     null_keys: str = "spread"
     timestamp: str | None = None
+    replication_factor: int | None = None
+    replica_assignment: str | None = None
+    topic_configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    bounds: Bounds = WHOLE
+    only_keys: tuple[str, ...] = ()
     configs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     strategy: str | None = None
     partition: str | None = None
@@ -125,9 +143,48 @@ class RunSettings:
         return self.check or self.exactly_once or self.resume
 
     @property
+    def new_topic(self) -> NewTopic:
+        """What a topic that the run makes is like, beside its number of partitions."""
+        return NewTopic.read(
+            self.partitions, self.replication_factor, self.replica_assignment, self.topic_configs
+        )
+
+    @property
+    def asked_partitions(self) -> int | None:
+        """How many partitions were asked for, by their number or by their replicas; None where nobody did."""
+        return self.partitions if self.replica_assignment is None else self.new_topic.partitions
+
+    @property
+    def is_from_topic(self) -> bool:
+        """Whether the source is a topic."""
+        return self.source is not None and self.source.startswith("kafka:")
+
+    @property
+    def source_key_type(self) -> str | None:
+        """How the source's keys become key bytes: those of a topic are bytes already, whatever `only_keys` are."""
+        if self.is_from_topic and self.only_keys and self.key_type != _STRIP_ID:
+            return None
+        return self.key_type
+
+    @property
+    def wanted_keys(self) -> frozenset[bytes]:
+        """The bytes of `only_keys`; under confluent:strip-id those behind a schema's id.
+
+        Raises:
+            PartwrightError: One of them is not of the key type.
+        """
+        key_type = "bytes" if self.key_type == _STRIP_ID else self.key_type
+        return frozenset(encode(read_key(text, key_type), key_type) for text in self.only_keys)
+
+    @property
     def is_by_strategy(self) -> bool:
         """Whether more than the key decides where a record goes."""
         return self.strategy not in {None, "key"} or self.partition is not None
+
+    @property
+    def is_own_partitioner(self) -> bool:
+        """Whether somebody's own class chooses the partitions."""
+        return self.strategy is not None and is_path(self.strategy)
 
     @property
     def strategy_name(self) -> str | None:
@@ -148,10 +205,19 @@ class RunSettings:
         """Refuses what no run could do.
 
         Raises:
-            PartwrightError: The number of partitions, the client, the key type or the limit is none.
+            PartwrightError: The number of partitions, the client, the key type or the limit is none, or what is said of
+                a topic is not said of one.
         """
-        number = self.DEFAULT_PARTITIONS if self.partitions is None else self.partitions
+        new_topic = self.new_topic
+        if isinstance(self.target, ParquetTarget) and not new_topic.is_default:
+            raise PartwrightError(
+                "--replication-factor, --replica-assignment and --topic-config are for a topic, and --to "
+                f"{self.target} is a folder: leave them out"
+            )
+        number = self.DEFAULT_PARTITIONS if self.asked_partitions is None else self.asked_partitions
         _core.check(number, self.client, self.key_type)
+        # Refused now, and not once Spark has started.
+        _ = self.wanted_keys
         if self.limit is not None and not 1 <= self.limit <= _LARGEST_LIMIT:
             raise PartwrightError(
                 f"--limit takes a whole number from 1 to {_LARGEST_LIMIT}, not {self.limit}"

@@ -15,6 +15,8 @@ from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
+from partwright.kafka.new_topic import NewTopic
+from partwright.kafka.topic_differences import differences
 from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
 from partwright.spark.connector import PRODUCER, spark_options
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["KafkaTopic", "ParquetFolders", "Target"]
 
 
+# What a Java producer sends at most in one request, unless it is told otherwise.
+_MOST_BYTES = 1 << 20
+
+
 class Target(Protocol):
     """What a run needs of the place that it writes to.
 
@@ -45,6 +51,13 @@ class Target(Protocol):
 
     def cluster(self) -> Cluster | None:
         """Where the topic's partitions are; None where it is not there."""
+
+    def foresee(self, n: int, first: Look) -> None:
+        """Asks whether what is not there yet can be made for `n` partitions, and makes nothing.
+
+        Raises:
+            PartwrightError: It cannot.
+        """
 
     def prepare(self, n: int, first: Look, *, append: bool) -> None:
         """Makes what is not there yet, ready to be written to; looks again, for `first` may be minutes old.
@@ -67,13 +80,20 @@ class Target(Protocol):
 
 
 class KafkaTopic:
-    """A topic, written and read by Spark's own Kafka connector."""
+    """A topic, written and read by Spark's own Kafka connector.
+
+    Args:
+        config: How its Kafka is reached.
+        topic: Its name.
+        new_topic: What it is like where it has to be made; one that is there already must be like that.
+    """
 
     begin: Mapping[int, int]
 
-    def __init__(self, config: KafkaConfig, topic: str) -> None:
+    def __init__(self, config: KafkaConfig, topic: str, new_topic: NewTopic | None = None) -> None:
         topics.check_topic_name(topic)
         self.config = config
+        self.new_topic = new_topic or NewTopic()
         self.bootstrap_servers = config.required_servers()
         self.topic = topic
         self.begin = {}
@@ -82,9 +102,14 @@ class KafkaTopic:
         return f"topic {self.topic!r} at {self.bootstrap_servers}"
 
     def look(self) -> Look:
-        """See `Target.look`."""
+        """See `Target.look`.
+
+        Raises:
+            PartwrightError: The topic is there, and is not like the one that was asked for.
+        """
         if topics.partition_count(None, self.topic, kafka_config=self.config) is None:
             return Look()
+        self._refuse_different()
         first = topics.beginning_offsets(None, self.topic, kafka_config=self.config)
         ends = topics.end_offsets(None, self.topic, kafka_config=self.config)
         return Look(len(ends), sum(ends.values()) - sum(first.values()), ends)
@@ -95,16 +120,42 @@ class KafkaTopic:
             return None
         return Cluster.from_kafka(None, [self.topic], kafka_config=self.config)
 
+    def foresee(self, n: int, first: Look) -> None:
+        """See `Target.foresee`; the brokers themselves say what they would refuse."""
+        if first.partitions is None:
+            self._make(n, validate_only=True)
+
     def prepare(self, n: int, first: Look, *, append: bool) -> None:
         """See `Target.prepare`; waits until each partition of a new topic has a leader that answers."""
         now = self.look()
         if now.partitions is None and first.partitions is None:
-            # Somebody may make it in this very moment: what they made is then looked at.
-            with contextlib.suppress(topics.TopicExistsError):
-                topics.create_topic(None, self.topic, n, kafka_config=self.config)
+            self._make(n)
             now = self.look()
         refuse_changed(first, now, n, append, str(self))
         self.begin = now.ends
+
+    def _make(self, n: int, *, validate_only: bool = False) -> None:
+        # Somebody may make it in this very moment: what they made is then looked at.
+        with contextlib.suppress(topics.TopicExistsError):
+            topics.create_topic(
+                None,
+                self.topic,
+                n,
+                self.new_topic.configs,
+                replication_factor=self.new_topic.replication_factor,
+                replica_assignment=self.new_topic.replica_assignment,
+                validate_only=validate_only,
+                kafka_config=self.config,
+            )
+
+    def _refuse_different(self) -> None:
+        found = differences(self.config, self.topic, self.new_topic)
+        if found:
+            raise PartwrightError(
+                f"{self} is there already and is not as asked ({'; '.join(found)}): nothing was written and nothing "
+                "changed; leave these options out, alter the topic first (kafka-configs.sh, "
+                "kafka-reassign-partitions.sh), or take another --topic"
+            )
 
     def write(self, placed: DataFrame) -> None:
         """See `Target.write`; where `placed` has no column `partition` the Java producer chooses."""
@@ -114,9 +165,14 @@ class KafkaTopic:
             .write.format("kafka")
             .options(**spark_options(self.config))
             .option("topic", self.topic)
-            .options(**PRODUCER)
+            .options(**PRODUCER, **self._most_bytes())
             .save()
         )
+
+    def _most_bytes(self) -> dict[str, str]:
+        """Where the new topic takes larger records than a topic does by default, its producer takes them too."""
+        most = int(self.new_topic.configs.get("max.message.bytes", 0))
+        return {"kafka.max.request.size": str(most)} if most > _MOST_BYTES else {}
 
     def written(self) -> Mapping[int, int] | None:
         """See `Target.written`; None where the broker does not answer."""
@@ -201,6 +257,9 @@ class ParquetFolders:
 
     def cluster(self) -> None:
         """Folders have no leaders."""
+
+    def foresee(self, n: int, first: Look) -> None:
+        """See `Target.foresee`: a folder needs nothing."""
 
     def prepare(self, n: int, first: Look, *, append: bool) -> None:
         """See `Target.prepare`; all `n` partitions get their folders as they are written."""

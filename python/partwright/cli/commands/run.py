@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from partwright.cli.input.completion import client_names, strategy_names
-from partwright.cli.input.connection import connection_options
+from partwright.cli.input.connection import connection_options, reading_options, within_offsets
 from partwright.cli.input.options import (
     key_type_option,
     key_values,
+    keys_of_file,
     partitions_option,
     report_option,
     save_report,
@@ -19,9 +22,8 @@ from partwright.cli.input.options import (
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from partwright.cli.input.connection import Connection
+    from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
@@ -36,6 +38,24 @@ __all__ = ["command"]
 @click.option("--topic", metavar="NAME", help="The topic to write to (default: named after the source).")
 @partitions_option(
     "How many partitions a new topic gets (default: 12); an existing topic keeps its own number."
+)
+@click.option(
+    "--replication-factor",
+    type=int,
+    metavar="N",
+    help="How many replicas each partition of a new topic has (default: the cluster's).",
+)
+@click.option(
+    "--replica-assignment",
+    metavar="0:1,1:2",
+    help="The brokers of each partition of a new topic, instead of -n and --replication-factor.",
+)
+@click.option(
+    "--topic-config",
+    "topic_configs",
+    multiple=True,
+    metavar="K=V",
+    help="A new topic's own setting, cleanup.policy=compact say; may be repeated.",
 )
 @click.option(
     "--to",
@@ -54,8 +74,8 @@ __all__ = ["command"]
     metavar="NAME",
     shell_complete=strategy_names,
     help="What places records that the client does not place by their key, as Kafka's producer would: sticky, "
-    "round-robin, default@2.8 and so on, or the dotted path of a partitioner (default: the producer that writes them). "
-    "Each of Spark's tasks is one producer.",
+    "round-robin, default@2.8 and so on, or mine.MyPartitioner, a class of yours (default: the producer that writes "
+    "them). Each of Spark's tasks is one producer.",
 )
 @click.option(
     "--partition",
@@ -80,6 +100,24 @@ __all__ = ["command"]
 @click.option("--master", default="local[*]", show_default=True, help="Spark's master.")
 @click.option(
     "--conf", "configs", multiple=True, metavar="K=V", help="A setting of Spark's session; may be repeated."
+)
+@reading_options
+@click.option(
+    "--from-offsets",
+    metavar="P:O,...",
+    help="Read these partitions of a topic from these offsets on, 0:100,3:250 say.",
+)
+@click.option("--to-offsets", metavar="P:O,...", help="Read these partitions up to these offsets.")
+@click.option(
+    "--only-keys",
+    multiple=True,
+    metavar="KEY",
+    help="Take the records of this key alone, read as --key-type says; may be repeated.",
+)
+@click.option(
+    "--only-keys-file",
+    metavar="FILE",
+    help="Take the records of the keys in this file alone, one key a line.",
 )
 @click.option("--limit", type=int, metavar="N", help="Take the source's first N records only.")
 @click.option("--check/--no-check", default=True, help="Read every record back and check it (default: on).")
@@ -135,6 +173,9 @@ def command(
     value: str | None,
     topic: str | None,
     partitions: int | None,
+    replication_factor: int | None,
+    replica_assignment: str | None,
+    topic_configs: tuple[str, ...],
     to: str | None,
     client: str,
     strategy: str | None,
@@ -146,6 +187,10 @@ def command(
     options: tuple[str, ...],
     master: str,
     configs: tuple[str, ...],
+    from_offsets: str | None,
+    to_offsets: str | None,
+    only_keys: tuple[str, ...],
+    only_keys_file: str | None,
     limit: int | None,
     check: bool,
     proof: bool,
@@ -160,11 +205,15 @@ def command(
     as_json: bool,
     report: Path | None,
     connection: Connection,
+    bounds: Bounds | None,
 ) -> int:
     """Read records with Spark, give each its partition, write them to Kafka, read them back, check each one, report.
 
     SOURCE is a csv, json or parquet file or folder, kafka://host:port/topic, or with --format whatever Spark reads.
     Without it the 336,776 flights that left New York in 2013 are read, keyed by tailnum.
+
+    A class of yours (--strategy mine.MyPartitioner) is looked for where you are, too, and sent to Spark's workers with
+    the modules of this folder that it imports.
 
     \b
     Exit code: 0 every record is where it belongs, 1 one is not, or the topic has another number of partitions
@@ -174,7 +223,9 @@ def command(
     Examples:
       partwright run
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
+      partwright run o.csv --key id --to kafka://kafka:9092 --replication-factor 3 --topic-config retention.ms=-1
       partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
+      partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
     """
     # Spark is imported here alone, so that --help needs none of it; the first import says so where it is missing.
@@ -184,7 +235,11 @@ def command(
     from partwright.kafka.address import parse_kafka
     from partwright.pipeline.run import run
     from partwright.pipeline.settings import RunSettings, parse_target
+    from partwright.producer.custom import is_path
 
+    if strategy is not None and is_path(strategy):
+        # A module lies next to what is worked on, as for `python -m`.
+        sys.path.insert(0, str(Path.cwd()))
     target = source_config = None
     _refuse_unused(source, to, from_config, to_config, connection)
     if source is not None and source.startswith("kafka:"):
@@ -203,6 +258,9 @@ def command(
         value=value,
         topic=topic,
         partitions=partitions,
+        replication_factor=replication_factor,
+        replica_assignment=replica_assignment,
+        topic_configs=key_values("--topic-config", topic_configs),
         source_config=source_config,
         target=target,
         client=client,
@@ -212,6 +270,8 @@ def command(
         seed=seed,
         properties=key_values("--producer-property", properties),
         master=master,
+        bounds=within_offsets(bounds, from_offsets, to_offsets),
+        only_keys=only_keys + keys_of_file(only_keys_file),
         limit=limit,
         check=check,
         proof=proof,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +18,7 @@ from partwright.cli.tables.console import stdout_console
 from partwright.errors import PartwrightError
 from partwright.keys.clients import KeyPlacement, key_types, placements
 from partwright.keys.hashing import encode
+from partwright.keys.typed_text import read_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,6 @@ __all__ = ["command"]
 
 _WIDTH = 120
 _WIDE = 96
-_BOOLEANS = {"true": True, "false": False}
 
 
 @click.command("which")
@@ -133,33 +132,7 @@ def _value(
             return bytes.fromhex(key)
         except ValueError:
             raise PartwrightError(f"--hex takes two hex digits a byte, not {key!r}") from None
-    return _parsed(key, key_type)
-
-
-def _parsed(key: str, key_type: str | None) -> str | bytes | float:
-    if key_type in {"java:short", "java:int", "java:long"}:
-        return _number(key, key_type, int)
-    if key_type in {"java:float", "java:double"}:
-        return _number(key, key_type, float)
-    if key_type == "java:boolean":
-        if key.lower() not in _BOOLEANS:
-            raise PartwrightError(f"key type java:boolean takes true or false, not {key!r}")
-        return _BOOLEANS[key.lower()]
-    if key_type in {"bytes", "confluent:strip-id"}:
-        return os.fsencode(key)
-    return key
-
-
-def _number(key: str, key_type: str, kind: type[int | float]) -> int | float:
-    # As `place` reads a number from a file of text, and rounds it once.
-    from partwright.files import text_type
-    from partwright.files.text_types import read_one
-
-    found = read_one(key, text_type(key_type))
-    if found is None:
-        what = "a whole number" if kind is int else "a number"
-        raise PartwrightError(f"key type {key_type} takes {what}, not {key!r}")
-    return kind(found)
+    return read_key(key, key_type)
 
 
 def _object(key: bytes | None, n: int, found: Iterable[KeyPlacement]) -> Json:
@@ -272,7 +245,7 @@ def _print_types(console: Console, key: str | None, n: int, client: str | None, 
     table.add_column(f"partition by {client or 'java'}", justify="right")
     for key_type in key_types():
         try:
-            value = _parsed(key, key_type)
+            value = read_key(key, key_type)
             [placed] = placements(value, n, client or "java", key_type)
             key_bytes = encode(value, key_type)
         except PartwrightError:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from partwright.kafka.bounds import Bounds
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["Connection", "connection_options", "reading_options", "refuse_for_file"]
+__all__ = ["Connection", "connection_options", "reading_options", "refuse_for_file", "within_offsets"]
 
 _Answer = TypeVar("_Answer")
 
@@ -127,6 +127,39 @@ def reading_options(command: Callable[..., _Answer]) -> Callable[..., _Answer]:
         return command(*given, bounds=bounds, **more)
 
     return with_bounds
+
+
+def within_offsets(bounds: Bounds | None, from_offsets: str | None, to_offsets: str | None) -> Bounds:
+    """What the options of a reading say, with offsets from which and up to which partitions are read.
+
+    Args:
+        bounds: What `reading_options` gave.
+        from_offsets: What `--from-offsets` says.
+        to_offsets: What `--to-offsets` says.
+
+    Raises:
+        PartwrightError: A time bounds the same side, or they are no offsets, or of a partition that is not read.
+    """
+    from partwright.kafka.bounds import WHOLE, read_offsets
+
+    bounds = bounds or WHOLE
+    named = [("--from-offsets", from_offsets, "since"), ("--to-offsets", to_offsets, "until")]
+    for option, text, side in named:
+        if text is None:
+            continue
+        if getattr(bounds, side) is not None:
+            raise PartwrightError(
+                f"--{side} and {option} bound the same side of a topic: leave one of them out"
+            )
+        offsets = read_offsets(text, option)
+        for partition in offsets:
+            if bounds.partitions is not None and not any(partition in each for each in bounds.partitions):
+                raise PartwrightError(
+                    f"{option} names partition {partition}, which --only-partitions leaves out: take it out of one of "
+                    "them"
+                )
+        bounds = replace(bounds, since=offsets) if side == "since" else replace(bounds, until=offsets)
+    return bounds
 
 
 def refuse_for_file(file: str, connection: Connection, bounds: Bounds | None) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "json_option",
     "key_type_option",
     "key_values",
+    "keys_of_file",
     "named_topic",
     "partitions_option",
     "report_option",
@@ -177,6 +178,37 @@ def key_values(option: str, given: Iterable[str], *, may_be_secret: bool = False
             raise PartwrightError(f"{option} names {name.strip()!r} twice: give it one value")
         pairs[name.strip()] = value
     return pairs
+
+
+def keys_of_file(file: str | None) -> tuple[str, ...]:
+    """The keys of a file of text, one a line; none where no file is named.
+
+    Raises:
+        PartwrightError: It cannot be read, is not UTF-8, or has no key, or an empty line.
+    """
+    if file is None:
+        return ()
+    from pathlib import Path
+
+    try:
+        lines = Path(file).read_bytes().decode().removesuffix("\n").split("\n")
+    except OSError as error:
+        raise PartwrightError(
+            f"--only-keys-file {file!r} cannot be read: {error.strerror}", path=file
+        ) from None
+    except UnicodeDecodeError as error:
+        raise PartwrightError(
+            f"--only-keys-file {file!r} is not UTF-8 ({error.reason} at byte {error.start}): write one key a line",
+            path=file,
+        ) from None
+    keys = tuple(line.removesuffix("\r") for line in lines)
+    if "" in keys:
+        raise PartwrightError(
+            f"line {keys.index('') + 1} of --only-keys-file {file!r} is empty: take it out, and name an empty key with "
+            "--only-keys ''",
+            path=file,
+        )
+    return keys
 
 
 def is_topic(file: str) -> bool:

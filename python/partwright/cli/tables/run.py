@@ -13,6 +13,7 @@ from partwright.report.figures.run import PER_RECORD
 from partwright.report.sentences import of_run
 
 if TYPE_CHECKING:
+    from partwright._check import Json
     from partwright.pipeline.report import Report
 
 __all__ = ["print_report"]
@@ -29,6 +30,8 @@ def print_report(report: Report) -> None:
         f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], "
         f"{report.n} partitions as client [bold]{report.client}[/] chooses them{_strategy(report)}"
     )
+    if report.read is not None and not report.read["whole"]:
+        console.print(_part_read(report.read))
     console.print()
     console.print(_partitions(report))
     whole = "all records" if report.places_all else "them"
@@ -48,6 +51,11 @@ def print_report(report: Report) -> None:
     print_verdicts(console, *of_run(report))
     if report.log:
         console.print(f"Spark's log: {_from_home(report.log)}", style="dim")
+
+
+def _part_read(read: Json) -> str:
+    of_keys = f", the records of {read['only_keys']:,} keys alone" if "only_keys" in read else ""
+    return f"a part of the topic was read: {read['passed']:,} of {read['of']:,} offsets{of_keys}"
 
 
 def _strategy(report: Report) -> str:
