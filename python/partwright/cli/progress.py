@@ -56,6 +56,10 @@ class ConsoleProgress:
         """See `partwright.pipeline.run.Progress`."""
         self._spark = spark
 
+    def say(self, sentence: str) -> None:
+        """See `partwright.pipeline.stream.StreamProgress`."""
+        self._console.print(sentence, highlight=False, soft_wrap=True)
+
     @contextlib.contextmanager
     def step(self, name: str) -> Iterator[None]:
         """See `partwright.pipeline.run.Progress`."""

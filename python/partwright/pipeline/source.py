@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.pipeline.settings import RunSettings
 
-__all__ = ["Source", "find_source", "key_bytes", "read_records", "spark_path", "what_was_read"]
+__all__ = [
+    "Source",
+    "find_source",
+    "key_bytes",
+    "read_records",
+    "spark_path",
+    "stream_records",
+    "what_was_read",
+]
 
 _FORMATS = {
     ".csv": "csv",
@@ -250,6 +258,48 @@ def read_records(spark: SparkSession, source: Source, settings: RunSettings, run
     return records.withColumn("headers", marked(Mark(MARK, run))) if settings.is_marked else records
 
 
+def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -> DataFrame:
+    """The source's records as a stream.
+
+    Args:
+        spark: The session.
+        source: What to read: a topic from its beginning, or a folder whose files that are there say the columns.
+        settings: Names the key, its type and the value.
+
+    Returns:
+        Columns `id`, `value`, `place` and `place_row` (ordered by these two, and else as they come, a key's records are
+        in order), and of a topic `headers`; `timestamp` in milliseconds, for a writer that keeps them.
+
+    Raises:
+        PartwrightError: The source is one file, there is no such column, or its type is none for a value.
+    """
+    if source.format == "kafka":
+        bounds = {"assign", "startingOffsets", "endingOffsets"}
+        options = {name: value for name, value in source.options.items() if name not in bounds}
+        topic = str(parse_kafka(source.name)[1])
+        reader = spark.readStream.format("kafka").options(**options).option("subscribe", topic)
+        frame = reader.option("startingOffsets", "earliest").load()
+        place = [F.col("partition").cast("string").alias("place"), F.col("offset").alias("place_row")]
+    else:
+        if source.path is None or Path(source.path).is_file():
+            raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
+        schema = _load(spark, source).schema
+        reader = spark.readStream.schema(schema).format(source.format).options(**source.options)
+        frame = _without_marks(reader.load(source.path), source)
+        place = [F.col("_metadata.file_path").alias("place"), F.lit(0).alias("place_row")]
+    key = _column_name(frame, source, source.key, "--key")
+    value = _column_name(frame, source, settings.value, "--value") if settings.value else None
+    if source.format == "kafka" and value is None:
+        value = "value"
+    return frame.select(
+        _as_key_type(frame, key, settings.source_key_type).alias("id"),
+        _value(frame, value).alias("value"),
+        *([F.col("headers")] if source.format == "kafka" else []),
+        *_timestamp(frame, source, settings),
+        *place,
+    )
+
+
 def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[Column]:
     """The records' own timestamps in milliseconds, for a writer that keeps them."""
     if not settings.exactly_once:
@@ -324,6 +374,11 @@ def _load(spark: SparkSession, source: Source) -> DataFrame:
         raise PartwrightError(f"{source.name} has no records: it is empty")
     if source.format == "csv":
         _refuse_open_quotes(frame, source)
+    return _without_marks(frame, source)
+
+
+def _without_marks(frame: DataFrame, source: Source) -> DataFrame:
+    """The mark of a quoted empty field as the empty string."""
     if source.options.get("emptyValue") != _EMPTY:
         return frame
     texts = [name for name, kind in frame.dtypes if kind == "string"]

@@ -22,8 +22,11 @@ from partwright.cli.input.options import (
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from partwright.cli.input.connection import Connection
     from partwright.kafka.bounds import Bounds
+    from partwright.pipeline.settings import RunSettings
 
 __all__ = ["command"]
 
@@ -163,6 +166,27 @@ __all__ = ["command"]
     metavar="COL",
     help="The column of the records' timestamps, for --exactly-once (default: those of a source topic).",
 )
+@click.option(
+    "--stream",
+    "as_stream",
+    is_flag=True,
+    help="Go on without an end: a folder's new files, or a topic's new records, batch by batch.",
+)
+@click.option(
+    "--checkpoint", metavar="DIR", help="Where a stream notes how far it is; it goes on from there."
+)
+@click.option("--available-now", is_flag=True, help="End the stream once what is there now is written.")
+@click.option("--every", type=float, metavar="SECONDS", help="Begin a batch of the stream so often.")
+@click.option(
+    "--follow-partitions",
+    is_flag=True,
+    help="Let the stream go on where the topic got more partitions (default: it stops and says why).",
+)
+@click.option(
+    "--real-time",
+    metavar="DURATION",
+    help="Spark's real-time mode, with checkpoints so often, '5 minutes' say: at least once, n fixed.",
+)
 @click.option("--append", is_flag=True, help="Write to the topic even if it holds records already.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @report_option
@@ -201,6 +225,12 @@ def command(
     state: str | None,
     null_keys: str,
     timestamp: str | None,
+    as_stream: bool,
+    checkpoint: str | None,
+    available_now: bool,
+    every: float | None,
+    follow_partitions: bool,
+    real_time: str | None,
     append: bool,
     as_json: bool,
     report: Path | None,
@@ -283,6 +313,19 @@ def command(
         timestamp=timestamp,
         configs=key_values("--conf", configs),
     )
+    if as_stream:
+        return _stream(
+            settings, checkpoint, available_now, every, follow_partitions, real_time, as_json=as_json
+        )
+    _refuse_of_streams(
+        {
+            "--checkpoint": checkpoint,
+            "--available-now": available_now,
+            "--every": every,
+            "--follow-partitions": follow_partitions,
+            "--real-time": real_time,
+        }
+    )
     with ConsoleProgress() as progress:
         found = run(settings, progress)
     save_report(report, found, source)
@@ -291,6 +334,38 @@ def command(
     else:
         print_report(found)
     return 0 if found.ok else 1
+
+
+def _stream(
+    settings: RunSettings,
+    checkpoint: str | None,
+    available_now: bool,
+    every: float | None,
+    follow_partitions: bool,
+    real_time: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    from partwright.cli.progress import ConsoleProgress
+    from partwright.cli.tables.run import print_stream
+    from partwright.pipeline.stream import StreamSettings, stream
+
+    if checkpoint is None:
+        raise PartwrightError("--stream needs --checkpoint DIR, where it notes how far it is")
+    asked = StreamSettings(checkpoint, available_now, every, follow_partitions, real_time)
+    with ConsoleProgress() as progress:
+        found = stream(settings, asked, progress)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        print_stream(found)
+    return 0 if found.ok else 1
+
+
+def _refuse_of_streams(options: Mapping[str, object]) -> None:
+    for option, given in options.items():
+        if given:
+            raise PartwrightError(f"{option} is for --stream: add it, or leave {option} out")
 
 
 def _refuse_unused(

@@ -15,8 +15,9 @@ from partwright.report.sentences import of_run
 if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.pipeline.report import Report
+    from partwright.pipeline.stream import StreamReport
 
-__all__ = ["print_report"]
+__all__ = ["print_report", "print_stream"]
 
 # From one unit to the next.
 _STEP = 1000
@@ -56,6 +57,28 @@ def print_report(report: Report) -> None:
 def _part_read(read: Json) -> str:
     of_keys = f", the records of {read['only_keys']:,} keys alone" if "only_keys" in read else ""
     return f"a part of the topic was read: {read['passed']:,} of {read['of']:,} offsets{of_keys}"
+
+
+def print_stream(report: StreamReport) -> None:
+    """Prints what a stream did."""
+    console = stdout_console()
+    console.print(
+        f"[bold]{report.records:,}[/] records of {report.source} to {report.target}, topic [bold]{report.topic}[/], in "
+        f"{report.batches:,} batches for {report.n} partitions as client [bold]{report.client}[/] chooses them"
+    )
+    there = f", {report.already_there:,} were there already" if report.already_there else ""
+    console.print(f"{report.written:,} were written{there}")
+    if report.lost is None:
+        console.print(
+            "not checked: a stream that goes on is checked by its next --available-now", style="dim"
+        )
+    else:
+        style = "green" if report.ok else "red"
+        console.print(
+            f"checked {report.records:,} records: {report.lost:,} lost, {report.twice:,} twice, {report.moved:,} in "
+            "another partition than their key's",
+            style=style,
+        )
 
 
 def _strategy(report: Report) -> str:

@@ -50,6 +50,7 @@ class BatchDone:
 
     Attributes:
         number: Spark's number of it.
+        run: With which bytes the header of its records begins.
         n: How many partitions the topic had.
         records: How many records it has.
         already_there: How many of them an earlier try of it had written.
@@ -60,6 +61,7 @@ class BatchDone:
     """
 
     number: int
+    run: bytes
     n: int
     records: int
     already_there: int
@@ -133,7 +135,11 @@ class BatchWriter:
             placed.unpersist()
         if self._told is not None:
             seconds = time.monotonic() - began
-            self._told(BatchDone(number, n, records, already, seconds, largest, grown_from, dict(note.begin)))
+            self._told(
+                BatchDone(
+                    number, mark.run, n, records, already, seconds, largest, grown_from, dict(note.begin)
+                )
+            )
 
     def _partitions(self, number: int) -> tuple[int, int | None]:
         """How many partitions the topic has, and how many it had for the batch before, where it has more now."""

@@ -1,0 +1,315 @@
+"""The main job without an end: a folder or a topic as a stream, written batch by batch, and checked where it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from partwright import spark as pws
+from partwright.errors import PartwrightError
+from partwright.pipeline.settings import KafkaTarget, RunSettings
+from partwright.pipeline.source import find_source, stream_records
+from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
+from partwright.pipeline.spark_session import interrupts, own_spark
+from partwright.pipeline.target_state import number_of_partitions
+from partwright.pipeline.targets import KafkaTopic
+from partwright.signals import Ended
+from partwright.spark.executors.own_code import send_own_code
+from partwright.spark.hadoop_files import HadoopFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from partwright._check import Json
+    from partwright.spark.streams.batches import BatchDone
+
+__all__ = ["StreamReport", "StreamSettings", "stream"]
+
+_POLL_S = 0.5
+_STRIP_ID = "confluent:strip-id"
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    """What is asked of a stream, beside what a run is asked.
+
+    Attributes:
+        checkpoint: The folder of Spark's checkpoint.
+        available_now: Whether it ends once what is there now is written.
+        every: Seconds from one batch to the next.
+        follow_partitions: Whether it goes on where the topic got more partitions.
+        real_time: How long a batch of Spark's real-time mode lasts; None for its usual mode.
+    """
+
+    checkpoint: str
+    available_now: bool = False
+    every: float | None = None
+    follow_partitions: bool = False
+    real_time: str | None = None
+
+
+class StreamProgress(Protocol):
+    """Who is told what a stream is doing."""
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """One step, for as long as the block lasts."""
+
+    def spark(self, spark: SparkSession) -> None:
+        """Spark is there and can be asked how far it is."""
+
+    def say(self, sentence: str) -> None:
+        """One line about a batch."""
+
+
+@dataclass(frozen=True)
+class StreamReport:
+    """What a stream did until it ended.
+
+    Attributes:
+        batches: How many batches were written.
+        records: How many records they had.
+        written: How many of them this process wrote.
+        already_there: How many an earlier try of their batch had written.
+        lost: How many are not there; None where nobody looked.
+        twice: How many copies there are beyond each record's first.
+        moved: How many are in another partition than their key's.
+        n: How many partitions the topic has now.
+        followed: From which offset of each partition on keys are placed for more partitions.
+    """
+
+    source: str
+    target: str
+    topic: str
+    client: str
+    n: int
+    batches: int
+    records: int
+    written: int
+    already_there: int
+    lost: int | None
+    twice: int | None
+    moved: int | None
+    followed: tuple[Mapping[int, int], ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every record is there once, where its key belongs, as far as was looked."""
+        return not (self.lost or self.twice or self.moved)
+
+    def to_dict(self) -> Json:
+        """The report as JSON has it, with `ok` first."""
+        return {"ok": self.ok, **dataclasses.asdict(self)}
+
+
+def stream(
+    settings: RunSettings, asked: StreamSettings, progress: StreamProgress, spark: SparkSession | None = None
+) -> StreamReport:
+    """Runs the main job as a stream, until it is stopped or, with `available_now`, until all is written.
+
+    Args:
+        settings: What to do; the target is a topic.
+        asked: What is asked of the stream.
+        progress: Is told of each step and batch.
+        spark: A session with Spark's Kafka connector, which is left running; by default the stream has one of its own.
+
+    Returns:
+        The report; its `ok` is False where a record is not where it belongs.
+
+    Raises:
+        PartwrightError: One sentence for a source, a key, a topic, a checkpoint or a broker that will not do.
+        Ended: Ctrl-C or SIGTERM came; what is written is said.
+    """
+    if not isinstance(settings.target, KafkaTarget):
+        raise PartwrightError("--stream writes to a topic that stays: name one with --to kafka://host:port")
+    _refuse_what_has_no_end(settings)
+    source = find_source(settings)
+    target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
+    with contextlib.ExitStack() as stack:
+        if spark is None:
+            with progress.step("start Spark"):
+                spark, _ = stack.enter_context(own_spark(settings))
+        progress.spark(spark)
+        if settings.is_own_partitioner:
+            send_own_code(spark, Path.cwd())
+        first = target.look()
+        # A checkpoint that was begun knows what it wrote.
+        begun = HadoopFolder(spark, f"{asked.checkpoint.rstrip('/')}/partwright").exists()
+        n = number_of_partitions(
+            first,
+            settings.asked_partitions,
+            RunSettings.DEFAULT_PARTITIONS,
+            settings.append or begun,
+            str(target),
+            None,
+        )
+        if first.partitions is None:
+            with progress.step("make the topic"):
+                target.prepare(n, first, append=True)
+        with refused_by_spark(f"{source.name} cannot be read"):
+            records = stream_records(spark, source, settings)
+        done: list[BatchDone] = []
+
+        def told(batch: BatchDone) -> None:
+            done.append(batch)
+            progress.say(_said(batch, query.lastProgress if query else None))
+
+        query: StreamingQuery | None = None
+        with interrupts() as interrupted:
+            query = pws.write_stream(
+                records,
+                topic=source.topic,
+                key="id",
+                value="value",
+                headers="headers" if source.format == "kafka" and not asked.real_time else None,
+                timestamp="timestamp" if settings.exactly_once and source.format == "kafka" else None,
+                order_by=[] if asked.real_time else ["place", "place_row"],
+                checkpoint=asked.checkpoint,
+                kafka_config=settings.target.config,
+                client=settings.client,
+                key_type=settings.source_key_type,
+                strategy=settings.strategy,
+                exactly_once=settings.exactly_once,
+                follow_partitions=asked.follow_partitions,
+                available_now=asked.available_now,
+                every=asked.every,
+                real_time=asked.real_time,
+                on_batch=told,
+            )
+            _wait(query, interrupted, done, target)
+        found: tuple[int | None, int | None, int | None] = (None, None, None)
+        if asked.available_now and settings.check and done:
+            with progress.step("read back and check"), refused_by_spark(f"{target} cannot be read back"):
+                found = _check(spark, target, settings, done)
+        return _report(settings, source.name, target, done, found)
+
+
+def _refuse_what_has_no_end(settings: RunSettings) -> None:
+    for option, given in [
+        ("--limit", settings.limit is not None),
+        ("--resume", settings.resume),
+        ("--partition", settings.partition is not None),
+        ("--field", settings.field is not None),
+        ("--null-keys producer", settings.null_keys == "producer"),
+        ("--only-keys", bool(settings.only_keys)),
+        ("--since, --until, --last and --only-partitions", not settings.bounds.is_whole),
+    ]:
+        if given:
+            raise PartwrightError(f"{option} is for a run that ends: leave it out, or leave --stream out")
+
+
+def _wait(query: StreamingQuery, interrupted: list[int], done: list[BatchDone], target: KafkaTopic) -> None:
+    """Until the query ends."""
+    try:
+        while query.isActive:
+            query.awaitTermination(_POLL_S)  # type: ignore[arg-type]
+            if interrupted:
+                break
+    except (PySparkException, KeyboardInterrupt) as error:
+        if not interrupted and not isinstance(error, KeyboardInterrupt):
+            raise PartwrightError(
+                f"the stream to {target} stopped: {one_sentence(error, 'WRITE', target.topic)}; {_standing(done)}"
+            ) from error
+    if interrupted:
+        with contextlib.suppress(PySparkException):
+            query.stop()
+        raise Ended(interrupted[0], f"the stream to {target} was stopped; {_standing(done)}")
+
+
+def _standing(done: list[BatchDone]) -> str:
+    written = sum(batch.records - batch.already_there for batch in done)
+    return f"{written:,} records in {len(done):,} batches are written: start again with the same --checkpoint to go on"
+
+
+def _said(batch: BatchDone, progress: Json | None) -> str:
+    there = f", {batch.already_there:,} of them there already" if batch.already_there else ""
+    rate = f"{batch.records / batch.seconds:,.0f} records/s" if batch.seconds else ""
+    parts = [
+        f"batch {batch.number}: {batch.records:,} records{there} in {batch.seconds:.1f} s, {rate}",
+        f"{batch.n} partitions, {batch.largest:,} in the fullest",
+    ]
+    behind = _behind(progress)
+    if behind is not None:
+        parts.append(f"{behind:,} records behind")
+    if batch.grown_from is not None:
+        begin = ", ".join(f"{partition}: {offset:,}" for partition, offset in batch.begin.items())
+        parts.append(
+            f"the topic had {batch.grown_from} partitions before: keys are placed for {batch.n} from these offsets on: "
+            f"{begin}"
+        )
+    return "; ".join(parts)
+
+
+def _behind(progress: Json | None) -> int | None:
+    """How many records of a source topic are not read yet, as Spark tells it; None where it does not."""
+    for source in (progress or {}).get("sources", ()):
+        metrics = source.get("metrics") or {}
+        if "avgOffsetsBehindLatest" in metrics and "maxOffsetsBehindLatest" in metrics:
+            return int(metrics["maxOffsetsBehindLatest"])
+    return None
+
+
+def _check(
+    spark: SparkSession, target: KafkaTopic, settings: RunSettings, done: list[BatchDone]
+) -> tuple[int, int, int]:
+    """How many records are not there, how many copies are too many, and how many are elsewhere than their key's."""
+    begin: dict[int, int] = {}
+    for batch in done:
+        for partition, offset in batch.begin.items():
+            begin[partition] = min(offset, begin.get(partition, offset))
+    target.begin = begin
+    read = target.read(spark, committed=settings.exactly_once)
+    lost = twice = moved = 0
+    for n in sorted({batch.n for batch in done}):
+        batches = {batch.run: batch.records for batch in done if batch.n == n}
+        run = F.substring("header", 1, 8)
+        ours = read.where(F.length("header") == F.lit(16)).where(run.isin(*batches))
+        # What is read back are key bytes, whatever they were made of.
+        key_type = _STRIP_ID if settings.key_type == _STRIP_ID else None
+        placed = pws.with_partition(
+            ours.withColumnRenamed("partition", "at"), "key", n, settings.client, key_type
+        )
+        (row,) = placed.agg(
+            F.count("*").alias("copies"),
+            F.count_distinct("at", "header").alias("different"),
+            F.count_if(F.col("partition") != F.col("at")).alias("moved"),
+        ).collect()
+        lost += sum(batches.values()) - row.different
+        twice += row.copies - row.different
+        moved += row.moved if settings.strategy in {None, "key"} else 0
+    return lost, twice, moved
+
+
+def _report(
+    settings: RunSettings,
+    source: str,
+    target: KafkaTopic,
+    done: list[BatchDone],
+    found: tuple[int | None, int | None, int | None],
+) -> StreamReport:
+    records, already = sum(batch.records for batch in done), sum(batch.already_there for batch in done)
+    lost, twice, moved = found
+    return StreamReport(
+        source=source,
+        target=str(settings.target),
+        topic=target.topic,
+        client=settings.client,
+        n=target.partitions_now(),
+        batches=len(done),
+        records=records,
+        written=records - already,
+        already_there=already,
+        lost=lost,
+        twice=twice,
+        moved=moved,
+        followed=tuple(batch.begin for batch in done if batch.grown_from is not None),
+    )
