@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOREIGN",
-    "NULL_KEY",
     "Sequence",
     "all_as_asked",
     "fingerprint",
@@ -29,7 +28,7 @@ __all__ = [
 ]
 
 # The kinds of keys: a client places all of a kind, or leaves all of it to the producer.
-NULL_KEY, _EMPTY_KEY, _KEY = range(3)
+_NULL_KEY, _EMPTY_KEY, _KEY = range(3)
 # A record that the run did not write, whatever its key.
 FOREIGN = 3
 _KINDS = 4
@@ -63,7 +62,7 @@ Sequences = dict[tuple[int | None, int], list[Sequence]]
 
 def kind_of(key: str) -> Column:
     """The kind of a key, as a number."""
-    return F.when(F.col(key).isNull(), NULL_KEY).when(F.octet_length(key) == 0, _EMPTY_KEY).otherwise(_KEY)
+    return F.when(F.col(key).isNull(), _NULL_KEY).when(F.octet_length(key) == 0, _EMPTY_KEY).otherwise(_KEY)
 
 
 def fingerprint(row: str, key_hash: str, value_hash: str) -> Column:
