@@ -68,7 +68,7 @@ class Report:
         steps: What was done, in order.
         checks: What reading back found; None where it was not asked for.
         proof: What the Java producer chose itself; None where it was not asked.
-        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.source.what_was_read`).
+        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.topic_source.what_was_read`).
         notes: What is worth knowing and no failure, a sentence each.
         log: The file with Spark's own words; None where the session was the caller's.
     """

@@ -1,0 +1,99 @@
+"""Small files next to what Spark writes, by Hadoop's FileSystem in Spark's own Java: it reaches all that Spark does."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError, Py4JJavaError
+
+from partwright._check import first_line
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+__all__ = ["HadoopFolder"]
+
+
+class HadoopFolder:
+    """A folder of any file system that Spark knows.
+
+    Args:
+        spark: A classic session, whose Hadoop configuration has the credentials.
+        uri: The folder, `s3a://bucket/path` say.
+
+    Raises:
+        PartwrightError: Spark has no such file system, or it refuses.
+    """
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        self.uri = uri
+        context: Any = spark.sparkContext
+        self._java: Any = context._jvm
+        with self._refused("be reached"):
+            self._path: Any = self._java.org.apache.hadoop.fs.Path(uri)
+            self._files: Any = self._path.getFileSystem(context._jsc.hadoopConfiguration())
+
+    def exists(self, name: str | None = None) -> bool:
+        """Whether there is this folder, or what is called so in it.
+
+        Raises:
+            PartwrightError: The file system refuses.
+        """
+        with self._refused("be read"):
+            return bool(self._files.exists(self._path if name is None else self._at(name)))
+
+    def create(self, name: str, content: bytes) -> None:
+        """A new file; the folder is made where it is not there.
+
+        Raises:
+            PartwrightError: There is such a file already, or the file system refuses.
+        """
+        with self._refused("be written to"):
+            stream = self._files.create(self._at(name), False)
+            try:
+                stream.write(bytearray(content))
+            finally:
+                stream.close()
+
+    def read(self, name: str) -> bytes:
+        """A file's content.
+
+        Raises:
+            PartwrightError: It cannot be read.
+        """
+        with self._refused("be read"):
+            size = self._files.getFileStatus(self._at(name)).getLen()
+            stream = self._files.open(self._at(name))
+            try:
+                return bytes(self._java.org.apache.commons.io.IOUtils.toByteArray(stream, size))
+            finally:
+                stream.close()
+
+    def remove(self, name: str | None = None) -> None:
+        """Removes this folder with all that is in it, or what is called so in it.
+
+        Raises:
+            PartwrightError: The file system refuses.
+        """
+        with self._refused("be removed"):
+            self._files.delete(self._path if name is None else self._at(name), True)
+
+    def _at(self, name: str) -> Any:
+        return self._java.org.apache.hadoop.fs.Path(self._path, name)
+
+    @contextlib.contextmanager
+    def _refused(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except Py4JError as error:
+            # What is no exception of Java's says that Java is gone.
+            java = error.java_exception if isinstance(error, Py4JJavaError) else None
+            why = first_line(error if java is None else java.getMessage() or java.getClass().getName())
+            raise PartwrightError(
+                f"{self.uri!r} cannot {what} by Spark ({why}): look at its address, and give Spark the jars and "
+                "settings of this file system with --conf"
+            ) from None
