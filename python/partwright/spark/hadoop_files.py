@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 
 from partwright._check import first_line
 from partwright.errors import PartwrightError
@@ -89,9 +89,10 @@ class HadoopFolder:
     def _refused(self, what: str) -> Iterator[None]:
         try:
             yield
-        except Py4JJavaError as error:
-            java = error.java_exception
-            why = first_line(java.getMessage() or java.getClass().getName())
+        except Py4JError as error:
+            # What is no exception of Java's says that Java is gone.
+            java = error.java_exception if isinstance(error, Py4JJavaError) else None
+            why = first_line(error if java is None else java.getMessage() or java.getClass().getName())
             raise PartwrightError(
                 f"{self.uri!r} cannot {what} by Spark ({why}): look at its address, and give Spark the jars and "
                 "settings of this file system with --conf"

@@ -63,7 +63,8 @@ __all__ = ["command"]
 @click.option(
     "--to",
     metavar="TARGET",
-    help="kafka://host:port or parquet:DIR (default: an embedded Kafka that lives as long as the run).",
+    help="kafka://host:port, parquet:DIR or parquet:s3a://bucket/path (default: an embedded Kafka that lives as long "
+    "as the run).",
 )
 @click.option(
     "--client",

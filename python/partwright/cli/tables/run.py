@@ -121,7 +121,9 @@ def _null_keys(report: Report) -> str:
     if report.spreads_null_keys:
         return f"{report.null_keys:,} records have a {_unplaced(report)} and were spread evenly over the partitions"
     if report.target.startswith("parquet:"):
-        return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {report.topic}-null"
+        is_address = "://" in report.target
+        where = "partition=__HIVE_DEFAULT_PARTITION__" if is_address else f"{report.topic}-null"
+        return f"{report.null_keys:,} records have a {_unplaced(report)} and stand in {where}"
     if report.checks is None:
         return words
     used = sum(1 for part in report.partitions if part.null_keys)

@@ -1,0 +1,357 @@
+"""Placed records as folders of Parquet files, one a partition, with a manifest that is written last.
+
+Spark's committer writes. A folder of this machine gets names as in Kafka's log directories at the end; at any other
+address nothing is renamed, because an object store would copy every file for that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from partwright.errors import PartwrightError
+from partwright.kafka import topics
+from partwright.pipeline.manifest import Manifest, ManifestFile, manifest_of
+from partwright.pipeline.source import spark_path
+from partwright.pipeline.target_state import Look
+from partwright.spark.continued import mark_of
+from partwright.spark.hadoop_files import HadoopFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from partwright.pipeline.settings import RunSettings
+
+__all__ = ["LocalFolders", "ParquetFolders", "RemoteFolders", "parquet_folders"]
+
+_SCHEMA = T.StructType(
+    [
+        T.StructField("offset", T.LongType()),
+        T.StructField("key", T.BinaryType()),
+        T.StructField("value", T.BinaryType()),
+        T.StructField(
+            "headers",
+            T.ArrayType(
+                T.StructType([T.StructField("key", T.StringType()), T.StructField("value", T.BinaryType())])
+            ),
+        ),
+    ]
+)
+# What Spark calls the folder of null.
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_UNPLACED = "null"
+# How many files that differ from the manifest are named.
+_SHOWN = 3
+
+
+def parquet_folders(place: Path | str, topic: str, settings: RunSettings) -> ParquetFolders:
+    """The folders of a topic's partitions.
+
+    Args:
+        place: A folder of this machine, or the address of one.
+        topic: What they are named after.
+        settings: What the manifest says of the run.
+    """
+    if isinstance(place, str):
+        return RemoteFolders(place, topic, settings)
+    return LocalFolders(place, topic, settings)
+
+
+class ParquetFolders(ABC):
+    """One folder a partition. A file holds `offset`, `key`, `value` and `headers`, ordered by offset."""
+
+    begin: Mapping[int, int]
+
+    def __init__(self, topic: str, settings: RunSettings) -> None:
+        topics.check_topic_name(topic)
+        self.topic = topic
+        self.begin = {}
+        # The run's id in hexadecimal, which the manifest has.
+        self.run = ""
+        self._settings = settings
+        self._n = 0
+
+    def cluster(self) -> None:  # noqa: B027 - the same for all folders
+        """Folders have no leaders."""
+
+    def foresee(self, n: int, first: Look) -> None:
+        """See `Target.foresee`: a folder needs nothing."""
+        del n, first
+
+    def open(self, spark: SparkSession) -> None:
+        """Looks, as soon as Spark is there, at what no one can look at without it.
+
+        Raises:
+            PartwrightError: Something is there already, or Spark cannot reach it.
+        """
+        del spark
+
+    @abstractmethod
+    def look(self) -> Look:
+        """See `Target.look`."""
+
+    @abstractmethod
+    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+        """See `Target.prepare`."""
+
+    @abstractmethod
+    def written(self) -> Mapping[int, int] | None:
+        """See `Target.written`; a write that stopped leaves nothing."""
+
+    @property
+    @abstractmethod
+    def _into(self) -> str:
+        """Where Spark writes."""
+
+    @abstractmethod
+    def _whole(self) -> list[str]:
+        """The folders that hold what was written, as Spark takes them; made whole, whatever that means there."""
+
+    @abstractmethod
+    def _keep(self, manifest: bytes) -> None:
+        """Writes the manifest, by which all is finished."""
+
+    @abstractmethod
+    def _kept(self) -> Manifest:
+        """The manifest as it was written."""
+
+    @abstractmethod
+    def _folders(self) -> list[str]:
+        """The folders that hold records now, as Spark takes them."""
+
+    def write(self, placed: DataFrame) -> None:
+        """See `Target.write`; the manifest of what is there is written last."""
+        within = Window.partitionBy("partition").orderBy("file", "row")
+        files = placed.withColumn("offset", F.row_number().over(within).cast("long") - 1)
+        order = files.sortWithinPartitions("partition", "offset")
+        wanted = [
+            name for name in ("offset", "key", "value", "headers", "partition") if name in order.columns
+        ]
+        order.select(*wanted).write.mode("append").partitionBy("partition").parquet(self._into)
+        self._keep(self._manifest(_files(_read(placed.sparkSession, self._whole()))).to_json())
+
+    def partitions_now(self) -> None:  # noqa: B027 - the same for all folders
+        """See `Target.partitions_now`."""
+
+    def read(self, spark: SparkSession, *, committed: bool = False) -> DataFrame:
+        """See `Target.read`.
+
+        Raises:
+            PartwrightError: The files are not those of the manifest.
+        """
+        # Nothing is uncommitted behind a manifest.
+        del committed
+        records = _read(spark, self._folders())
+        told = self._kept().differences(file for files in _files(records).values() for file in files)
+        if told:
+            more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+            raise PartwrightError(
+                f"{self} is not what its manifest says: {'; '.join(told[:_SHOWN])}{more}: somebody else changed it"
+            )
+        return records.select("partition", "offset", "key", "value", mark_of("headers").alias("header"))
+
+    def _manifest(self, files: Mapping[int | None, Iterable[ManifestFile]]) -> Manifest:
+        told = self._settings
+        return manifest_of(
+            files, self.run, self.topic, self._n, told.client, told.strategy_name, told.key_type
+        )
+
+
+def _read(spark: SparkSession, folders: list[str]) -> DataFrame:
+    """The records of all files in these folders, each with its partition and its file."""
+    name = F.regexp_extract("path", rf"[-=]([0-9]+|{_UNPLACED}|{_NULL})/[^/]*$", 1)
+    return (
+        spark.read.schema(_SCHEMA)
+        .option("recursiveFileLookup", "true")
+        .parquet(*folders)
+        .withColumn("path", F.col("_metadata.file_path"))
+        .withColumn("partition", F.when(~name.isin(_UNPLACED, _NULL), name).cast("int"))
+    )
+
+
+def _files(records: DataFrame) -> dict[int | None, list[ManifestFile]]:
+    """What each file has, by partition; only the offsets are read for it."""
+    found: dict[int | None, list[ManifestFile]] = defaultdict(list)
+    counted = records.groupBy("partition", "path").agg(
+        F.count("*").alias("rows"), F.min("offset").alias("first"), F.max("offset").alias("last")
+    )
+    for row in counted.collect():
+        path = "/".join(row.path.rsplit("/", 2)[1:])
+        found[row.partition].append(ManifestFile(path, row.rows, row["first"], row["last"]))
+    return found
+
+
+class LocalFolders(ParquetFolders):
+    """Folders of this machine, `<topic>-<partition>` as in Kafka's own log directories; null keys in `<topic>-null`."""
+
+    def __init__(self, folder: Path, topic: str, settings: RunSettings) -> None:
+        super().__init__(topic, settings)
+        self.folder = folder.absolute()
+
+    def __str__(self) -> str:
+        return f"folder {str(self.folder)!r}"
+
+    def look(self) -> Look:
+        """Refuses a folder that holds partitions of this topic already.
+
+        Raises:
+            PartwrightError: It does, or it is no folder.
+        """
+        if self.folder.exists() and not self.folder.is_dir():
+            raise PartwrightError(f"{str(self.folder)!r} is a file: --to parquet:DIR takes a folder")
+        there = self._named()
+        if there:
+            end = "" if self._file.exists() else ", which stopped before its manifest was written"
+            raise PartwrightError(
+                f"{str(self.folder)!r} holds {there[0].name!r} already, from an earlier run{end}: nothing was written; "
+                "take another folder or another --topic, or remove what is there"
+            )
+        return Look()
+
+    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+        """See `Target.prepare`; all `n` partitions get their folders as they are written."""
+        del first, append
+        self.look()
+        try:
+            self._unfinished.mkdir(parents=True)
+            self._file.unlink(missing_ok=True)
+        except FileExistsError:
+            raise PartwrightError(
+                f"{str(self._unfinished)!r} is what an earlier run left when it stopped while writing: remove it"
+            ) from None
+        except OSError as error:
+            raise PartwrightError(f"{str(self.folder)!r} cannot be written to: {error.strerror}") from None
+        self._n = n
+
+    def written(self) -> Mapping[int, int] | None:
+        """See `Target.written`; a write that stopped leaves nothing under a partition's name."""
+        shutil.rmtree(self._unfinished, ignore_errors=True)
+        return {}
+
+    @property
+    def _into(self) -> str:
+        return str(self._unfinished)
+
+    def _whole(self) -> list[str]:
+        """What is complete gets its name only now."""
+        written = {str(number): f"partition={number}" for number in range(self._n)}
+        for name, folder in {**written, _UNPLACED: f"partition={_NULL}"}.items():
+            target = self.folder / f"{self.topic}-{name}"
+            if (self._unfinished / folder).exists():
+                (self._unfinished / folder).replace(target)
+            elif name != _UNPLACED:
+                target.mkdir()
+        shutil.rmtree(self._unfinished)
+        return self._folders()
+
+    def _keep(self, manifest: bytes) -> None:
+        part = self._file.with_suffix(".part")
+        part.write_bytes(manifest)
+        part.replace(self._file)
+
+    def _kept(self) -> Manifest:
+        return Manifest.read(self._file.read_bytes(), str(self._file))
+
+    def _folders(self) -> list[str]:
+        return [spark_path(folder) for folder in self._named()]
+
+    @property
+    def _unfinished(self) -> Path:
+        return self.folder / f".{self.topic}.unfinished"
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / f"_partwright.{self.topic}.json"
+
+    def _named(self) -> list[Path]:
+        names = (path for path in self.folder.glob(f"{self.topic}-*") if path.is_dir())
+        ends = ((path, path.name.removeprefix(f"{self.topic}-")) for path in names)
+        return sorted(path for path, end in ends if end.isdigit() or end == _UNPLACED)
+
+
+class RemoteFolders(ParquetFolders):
+    """Folders at an address, `<topic>/partition=<partition>`, written in place; null keys in Spark's folder of null."""
+
+    MANIFEST = "_partwright.json"
+    # It is there from before the first record until the manifest is written. Spark reads no name that begins so.
+    UNFINISHED = "_partwright.unfinished"
+
+    def __init__(self, uri: str, topic: str, settings: RunSettings) -> None:
+        super().__init__(topic, settings)
+        if odd := re.search(r"[\\{}\[\]*?]", uri):
+            raise PartwrightError(
+                f"Spark takes the address {uri!r} for a pattern, because of its {odd[0]}: choose one without"
+            )
+        self.uri = f"{uri.rstrip('/')}/{topic}"
+        self._folder: HadoopFolder
+        self._is_ours = False
+
+    def __str__(self) -> str:
+        return f"folder {self.uri!r}"
+
+    def look(self) -> Look:
+        """What is there is seen once Spark has started: see `open`."""
+        return Look()
+
+    def open(self, spark: SparkSession) -> None:
+        """See `ParquetFolders.open`."""
+        self._folder = HadoopFolder(spark, self.uri)
+        self._refuse_there()
+
+    def prepare(self, n: int, first: Look, *, append: bool) -> None:
+        """See `Target.prepare`; a marker says that a run writes here."""
+        del first, append
+        self._refuse_there()
+        self._folder.create(self.UNFINISHED, f"{self.run}\n".encode())
+        self._is_ours = True
+        self._n = n
+
+    def written(self) -> Mapping[int, int] | None:
+        """See `Target.written`; without Spark's Java nothing can be removed, and the next run says so."""
+        if self._is_ours:
+            # Where Java is gone, or the file system does not answer, it stays without a manifest.
+            with contextlib.suppress(PartwrightError):
+                self._folder.remove()
+        return {}
+
+    def _refuse_there(self) -> None:
+        if not self._folder.exists():
+            return
+        if not self._folder.exists(self.MANIFEST):
+            raise PartwrightError(
+                f"{self} has no manifest ({self.MANIFEST}): a run stopped while it wrote, or still writes; nothing was "
+                "written; remove it, or take another --topic"
+            )
+        found = Manifest.read(self._folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
+        raise PartwrightError(
+            f"{self} holds {found.rows:,} records already, from run {found.run}: nothing was written; take another "
+            "address or another --topic, or remove what is there"
+        )
+
+    @property
+    def _into(self) -> str:
+        return self.uri
+
+    def _whole(self) -> list[str]:
+        return self._folders()
+
+    def _keep(self, manifest: bytes) -> None:
+        self._folder.create(self.MANIFEST, manifest)
+        self._folder.remove(self.UNFINISHED)
+
+    def _kept(self) -> Manifest:
+        return Manifest.read(self._folder.read(self.MANIFEST), f"{self.uri}/{self.MANIFEST}")
+
+    def _folders(self) -> list[str]:
+        return [self.uri]
