@@ -1,4 +1,4 @@
-"""What a topic that is to be made shall be like, beside its number of partitions, and how Kafka is asked for it."""
+"""What a topic that is to be made shall be like, apart from its number of partitions, and how Kafka is asked for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_REPLICAS = 2**15 - 1
 
 @dataclass(frozen=True)
 class NewTopic:
-    """What a topic that is to be made shall be like, beside its number of partitions.
+    """What a topic that is to be made shall be like, apart from its number of partitions.
 
     Attributes:
         replication_factor: How many replicas each partition has; None takes the cluster's default.

@@ -51,7 +51,7 @@ class Manifest:
         topic: What the folders are named after.
         n: For how many partitions the records were placed.
         client: Whose partitions these are.
-        strategy: What chose beside the key; None where that alone decided.
+        strategy: What chose apart from the key; None where that alone decided.
         key_type: How keys became bytes; None for text as UTF-8.
         rows: How many records there are.
         partitions: Each partition, those without a record included, and last the records of none.

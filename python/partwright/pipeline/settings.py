@@ -149,7 +149,7 @@ class RunSettings:
 
     @property
     def new_topic(self) -> NewTopic:
-        """What a topic that the run makes is like, beside its number of partitions."""
+        """What a topic that the run makes is like, apart from its number of partitions."""
         return NewTopic.read(
             self.partitions, self.replication_factor, self.replica_assignment, self.topic_configs
         )
