@@ -134,7 +134,7 @@ def test_records_that_came_before_the_write(
         PartwrightError, match="was empty when the run began and holds 7 records now"
     ) as refused:
         run()
-    assert "take another --topic, or --append" in str(refused.value)
+    assert "go on with that run by --resume, take another --topic, or --append" in str(refused.value)
     assert held(kafka, topic) == 7
     assert run(append=True).ok
 

@@ -292,6 +292,15 @@ class _Run:
         else:
             self.target.begin = self.plan.begin
         self._note(summed)
+        if (
+            self.source.format == "kafka"
+            and isinstance(self.target, KafkaTopic)
+            and not self.settings.exactly_once
+        ):
+            self.notes.append(
+                "the records have the time of this run as their timestamps, because Spark's Kafka sink takes none: "
+                "--exactly-once keeps those of the source"
+            )
         with self.steps("write"):
             self._write(placed, summed)
         found = proof = None
@@ -305,6 +314,7 @@ class _Run:
                     self.target.begin,
                     markers=self.settings.exactly_once,
                 )
+            self._name_doubles()
             nulls = {part.partition: part.null_keys for part in found.partitions}
             partitions = tuple(
                 part if part.null_keys is not None else replace(part, null_keys=nulls.get(part.partition, 0))
@@ -454,6 +464,19 @@ class _Run:
         else:
             self.target.write(placed)
 
+    def _name_doubles(self) -> None:
+        """Writes the offsets of copies beyond each record's first, where somebody asked for them."""
+        if self.settings.dedupe is None:
+            return
+        read = self.target.read(self.spark, committed=self.settings.exactly_once)
+        rows = checks.doubles(read, self.run).orderBy("partition", "offset").toLocalIterator()
+        try:
+            with Path(self.settings.dedupe).open("w", encoding="utf-8") as file:
+                file.write("partition,offset\n")
+                file.writelines(f"{row.partition},{row.offset}\n" for row in rows)
+        except OSError as error:
+            raise PartwrightError(f"{self.settings.dedupe!r} cannot be written: {error.strerror}") from None
+
     def _write(self, placed: DataFrame, summed: Given) -> None:
         records = summed.records
         self.journal.begin(self.run.hex(), records)
@@ -462,16 +485,19 @@ class _Run:
             self._writes(placed, summed)
         except (Exception, KeyboardInterrupt) as error:
             if self.interrupted or isinstance(error, KeyboardInterrupt):
-                said = f"interrupted while writing to {self.target}: {self._written(records)}"
+                said = f"interrupted while writing to {self.target}: {self._written(records)}{self._how_to_go_on()}"
                 raise Ended(self.interrupted[0] if self.interrupted else signal.SIGINT, said) from None
             why = one_sentence(error, "WRITE", self.source.topic)
-            said = f"writing to {self.target} stopped: {why}; {self._written(records)}"
+            said = f"writing to {self.target} stopped: {why}; {self._written(records)}{self._how_to_go_on()}"
             raise PartwrightError(said) from error
         self.all_written = True
         self.journal.finish()
         noted = self.plan or self.plan_noted
         if noted is not None and self.ledger is not None:
             self.ledger.write(replace(noted, finished=True))
+
+    def _how_to_go_on(self) -> str:
+        return "; add --resume to go on" if self.plan is not None or self.plan_noted is not None else ""
 
     def _written(self, records: int) -> str:
         """What is and what is not written, in words."""

@@ -87,6 +87,7 @@ class RunSettings:
         proof: Whether a Java producer is asked too: the records go to a second topic without a partition.
         append: Whether a topic that holds records already may be written to.
         resume: Whether the last run of this source into this topic is gone on with.
+        dedupe: The file that gets the offsets of copies beyond each record's first.
         state: The folder of the run's ledger, of any file system that pyarrow knows; None takes a topic of the target.
         exactly_once: Whether each task writes in transactions.
         null_keys: `spread` gives records that the client does not place by their key a partition by their place in the
@@ -124,6 +125,7 @@ class RunSettings:
     proof: bool = True
     append: bool = False
     resume: bool = False
+    dedupe: str | None = None
     state: str | None = None
     exactly_once: bool = False
     null_keys: str = "spread"
@@ -231,24 +233,23 @@ class RunSettings:
         self._check_writer()
 
     def _check_writer(self) -> None:
-        if not isinstance(self.target, KafkaTarget):
-            for option, given in [
-                ("--resume", self.resume),
-                ("--exactly-once", self.exactly_once),
-                ("--state", self.state),
-            ]:
-                if given:
-                    raise PartwrightError(
-                        f"{option} is for a topic that stays: name one with --to kafka://host:port"
-                    )
+        for_topics = {
+            "--resume": self.resume,
+            "--exactly-once": self.exactly_once,
+            "--state": self.state,
+            "--dedupe": self.dedupe,
+        }
+        if not isinstance(self.target, KafkaTarget) and (option := _first_given(for_topics)):
+            raise PartwrightError(f"{option} is for a topic that stays: name one with --to kafka://host:port")
         if self.null_keys not in {"spread", "producer"}:
             raise PartwrightError(f"--null-keys takes spread or producer, not {self.null_keys!r}")
-        if self.null_keys == "producer":
-            for option, given in [("--resume", self.resume), ("--exactly-once", self.exactly_once)]:
-                if given:
-                    raise PartwrightError(
-                        f"{option} needs to know where each record goes: leave out --null-keys producer"
-                    )
+        placed = {"--resume": self.resume, "--exactly-once": self.exactly_once}
+        if self.null_keys == "producer" and (option := _first_given(placed)):
+            raise PartwrightError(
+                f"{option} needs to know where each record goes: leave out --null-keys producer"
+            )
+        if self.dedupe is not None and not self.check:
+            raise PartwrightError("--dedupe names what reading back finds: leave out --no-check")
         if self.resume and self.append:
             raise PartwrightError("--resume goes on with a run, --append begins another one: say one of them")
         if self.timestamp is not None and not self.exactly_once:
@@ -285,6 +286,10 @@ class RunSettings:
             key_type=self.key_type,
             seed=self.seed,
         )
+
+
+def _first_given(options: Mapping[str, object]) -> str | None:
+    return next((option for option, given in options.items() if given), None)
 
 
 def parse_target(

@@ -98,7 +98,10 @@ def refuse_changed(first: Look, now: Look, n: int, append: bool, target: str) ->
         )
 
 
-_OTHERWISE = "take another --topic, or --append to write all records of the source to it all the same"
+_OTHERWISE = (
+    "go on with that run by --resume, take another --topic, or --append to write all records of the source to it all "
+    "the same"
+)
 
 
 def arrived(written: Mapping[int, int], records: int, tried_again: bool) -> str:

@@ -304,6 +304,11 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
     """Whether a run kept its promises."""
     checks, proof = report.checks, report.proof
     said: list[Verdict] = []
+    if report.resumed:
+        there = f"{report.already_there:,} records were there already"
+        said.append(
+            Verdict("said", f"went on with an earlier run: {there}, {report.written:,} were written now")
+        )
     if checks is None:
         said.append(Verdict("open", "not checked: --no-check was given", headline="not checked"))
     elif checks.ok:
@@ -311,7 +316,8 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
             Verdict(
                 "holds",
                 f"checked {checks.records:,} records: 0 lost, 0 twice, 0 in another partition than asked for, "
-                "0 with other bytes, each key in source order, offsets without a gap",
+                "0 with other bytes, each key in source order, "
+                + ("as read_committed reads them" if report.exactly_once else "offsets without a gap"),
             )
         )
     else:
@@ -321,6 +327,14 @@ def of_run(report: Report) -> tuple[Verdict, ...]:
         said += [Verdict("said", f"  {example}") for example in checks.examples]
         if checks.foreign:
             said.append(Verdict("said", f"  {_other_writer(checks)}"))
+        if checks.twice and not report.exactly_once:
+            said.append(
+                Verdict(
+                    "said",
+                    "  Spark's own sink writes a task's records again when it tries the task again: --dedupe FILE "
+                    "names the copies, --exactly-once makes none",
+                )
+            )
     if report.n_now not in {None, report.n}:
         said.append(Verdict("fails", _other_number(report)))
     if proof is not None:

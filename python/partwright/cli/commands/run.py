@@ -148,7 +148,17 @@ __all__ = ["command"]
     help="Write in transactions, so that each record is there once for those who read committed records, and keep "
     "records' timestamps (default: Spark's own sink, which may write some twice where a task is tried again).",
 )
-@click.option("--resume", is_flag=True, help="Go on with the last run of this source into this topic.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the last run of this source into this topic, on this machine or another one.",
+)
+@click.option(
+    "--dedupe",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Write the offsets of copies beyond each record's first to a csv file, for those who read the topic.",
+)
 @click.option(
     "--state",
     metavar="URI",
@@ -223,6 +233,7 @@ def command(
     to_config: str | None,
     exactly_once: bool,
     resume: bool,
+    dedupe: str | None,
     state: str | None,
     null_keys: str,
     timestamp: str | None,
@@ -254,7 +265,9 @@ def command(
     Examples:
       partwright run
       partwright run orders.csv --key customer --topic orders -n 48 --to kafka://127.0.0.1:9092
-      partwright run o.csv --key id --to kafka://kafka:9092 --replication-factor 3 --topic-config retention.ms=-1
+      partwright run o.csv --key id --to kafka://kafka:9092 --exactly-once --replication-factor 3
+      partwright run o.csv --key id --to kafka://kafka:9092 --exactly-once --resume
+      partwright run inbox/ --key id --topic orders --to kafka://kafka:9092 --stream --checkpoint c
       partwright run orders.csv --key customer --strategy sticky --producer-property batch.size=32768
       partwright run kafka://127.0.0.1:9092/orders --since 2026-11-24 --only-keys c17 --topic replay
       partwright run ids.parquet --key id --key-type java:long --to parquet:out --report run.html
@@ -308,6 +321,7 @@ def command(
         proof=proof,
         append=append,
         resume=resume,
+        dedupe=dedupe,
         state=state,
         exactly_once=exactly_once,
         null_keys=null_keys,
