@@ -1,0 +1,241 @@
+"""Writes copies and what the ledger says of them, both in one transaction: all of it is there, or nothing."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+from partwright.errors import BrokerError
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, no_right, refused_settings
+from partwright.kafka.troubles import Troubles, end
+from partwright.migration.ledger import encoded
+from partwright.migration.translate import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+    from partwright.migration.ledger import State
+    from partwright.migration.settings import Migration
+    from partwright.migration.streams import Record
+
+__all__ = ["Writer"]
+
+_START_S, _WRITE_S = 30.0, 120.0
+_FENCED = {-144, 90, 47}
+_TRANSACTIONS_DENIED, _TOPIC_DENIED, _UNSUPPORTED = 53, 29, {35, -165, 48}
+_TUNED: dict[str, object] = {
+    "linger.ms": 20,
+    "compression.type": "lz4",
+    "queue.buffering.max.messages": 1_000_000,
+    "queue.buffering.max.kbytes": 512 << 10,
+}
+
+
+class Writer:
+    """A transactional producer of one migration; one that starts later ends those before it.
+
+    Args:
+        migration: What is migrated.
+        most_bytes: The largest batch of records that the new topic takes.
+
+    Raises:
+        BrokerError: No Kafka answers, or it has no transactions, or gives no right to them.
+    """
+
+    def __init__(self, migration: Migration, most_bytes: int) -> None:
+        self._topic, self._ledger = migration.target.topic, migration.ledger
+        self._config = migration.target.config
+        self._id = migration.transactional_id
+        self._troubles = Troubles(self._config, TIMEOUT_S)
+        self._refused: KafkaError | None = None
+        given = {
+            **_TUNED,
+            **self._config.librdkafka(),
+            "transactional.id": self._id,
+            # The broker counts compressed bytes, librdkafka others: a record that was taken once is taken again, alone.
+            "message.max.bytes": 1_000_000_000,
+            "batch.size": min(1_000_000, most_bytes),
+            "error_cb": self._troubles.note,
+        }
+        kafka = confluent_kafka()
+        with refused_settings(self._config):
+            self._producer: Producer = kafka.Producer(given, logger=SILENT)
+        self._error: type[KafkaException] = kafka.KafkaException
+        self._until(lambda: self._producer.init_transactions(_START_S / 10), _START_S, "begin")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            # What was sent and not committed goes; where nobody answers, the next writer sees to it.
+            self._producer.purge()
+        producers = [self._producer]
+        del self._producer
+        end(producers)  # type: ignore[arg-type] - whose threads end is all the same
+
+    def write(
+        self,
+        records: Sequence[Record],
+        targets: Sequence[int],
+        state: Callable[[Slice], State],
+    ) -> State:
+        """Writes copies of some records and then, knowing where they are, what the ledger says.
+
+        Args:
+            records: The records, in the order in which they are to be.
+            targets: The new partition of each.
+            state: Gives how far the migration is then.
+
+        Returns:
+            That.
+
+        Raises:
+            BrokerError: Kafka does not take them, or another copy of this migration was started.
+        """
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        self._begin()
+        self._send(records, targets, first, last)
+        self._flush()
+        copies = Slice(
+            [record.partition() for record in records],
+            [record.offset() for record in records],
+            targets,
+            first,
+        )
+        for target, many in copies.counts().items():
+            if last[target] - first[target] + 1 != many:
+                raise BrokerError(
+                    f"another program writes to partition {target} of {self._topic!r} as it is copied: stop it, delete "
+                    f"{self._topic!r} and {self._ledger!r}, and begin anew",
+                    value=self._topic,
+                )
+        return self._commit(state(copies), copies)
+
+    def note(self, state: State) -> State:
+        """Writes what the ledger says, and no copy."""
+        self._begin()
+        return self._commit(state, None)
+
+    def _begin(self) -> None:
+        self._until(self._producer.begin_transaction, _START_S, "begin")
+
+    def _send(
+        self,
+        records: Sequence[Record],
+        targets: Sequence[int],
+        first: dict[int, int],
+        last: dict[int, int],
+    ) -> None:
+        """Sends the records; of the first and the last in each new partition it is noted where they are."""
+
+        def noted(offsets: dict[int, int]) -> Callable[[KafkaError | None, Message], None]:
+            def note(error: KafkaError | None, message: Message) -> None:
+                if error is not None:
+                    self._refused = error
+                else:
+                    offsets[int(message.partition() or 0)] = int(message.offset() or 0)
+
+            return note
+
+        def both(error: KafkaError | None, message: Message) -> None:
+            note_first(error, message)
+            note_last(error, message)
+
+        note_first, note_last = noted(first), noted(last)
+        ends = {target: row for row, target in enumerate(targets)}
+        begins = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
+        told: dict[int, Callable[[KafkaError | None, Message], None]] = dict.fromkeys(ends.values(), note_last)
+        for row in begins.values():
+            told[row] = both if row in told else note_first
+        produce, topic = self._producer.produce, self._topic
+        for row, (record, target) in enumerate(zip(records, targets, strict=True)):
+            more = {"on_delivery": told[row]} if row in told else {}
+            while True:
+                try:
+                    produce(
+                        topic,
+                        value=record.value(),
+                        key=record.key(),
+                        partition=target,
+                        timestamp=max(0, record.timestamp()[1]),
+                        headers=record.headers(),
+                        **more,
+                    )
+                    break
+                except BufferError:
+                    self._producer.poll(0.1)
+                except self._error as error:
+                    self._refuse(error)
+            if not row % 1000:
+                self._producer.poll(0)
+
+    def _flush(self) -> None:
+        until = time.monotonic() + _WRITE_S
+        while self._producer.flush(1.0) and self._refused is None:
+            self._troubles.check()
+            if time.monotonic() > until:
+                raise self._troubles.late()
+        if self._refused is not None:
+            self._refuse_error(self._refused)
+
+    def _commit(self, state: State, copies: Slice | None) -> State:
+        more = {"headers": [("mapping", encoded(copies))]} if copies is not None else {}
+        try:
+            self._producer.produce(self._ledger, value=state.json(), partition=0, **more)
+        except self._error as error:
+            self._refuse(error)
+        self._until(lambda: self._producer.commit_transaction(_WRITE_S / 10), _WRITE_S, "commit")
+        return state
+
+    def _until(self, do: Callable[[], object], seconds: float, what: str) -> None:
+        """Does what may have to be done again, as librdkafka says of it."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                do()
+            except self._error as error:
+                if not error.args[0].retriable():
+                    self._refuse(error)
+                self._troubles.check()
+                if time.monotonic() > until:
+                    raise BrokerError(
+                        f"Kafka at {self._config.servers} does not {what} a transaction in {seconds:g} s "
+                        f"({error.args[0].str()}): see the broker's log, and start again"
+                    ) from error
+            else:
+                return
+
+    def _refuse(self, error: KafkaException) -> NoReturn:
+        self._refuse_error(error.args[0])
+
+    def _refuse_error(self, error: KafkaError) -> NoReturn:
+        where = f"Kafka at {self._config.servers}"
+        if error.code() in _FENCED:
+            raise BrokerError(
+                f"another copy of this migration was started and goes on in place of this one ({error.name()}): leave "
+                "one of them running",
+                value=error.code(),
+            )
+        if error.code() in {_TRANSACTIONS_DENIED, _TOPIC_DENIED}:
+            kind, name = ("transactional-id", self._id), ("topic", self._topic)
+            of = kind if error.code() == _TRANSACTIONS_DENIED else name
+            raise BrokerError(f"{where} gives {no_right('WRITE', *of)}", value=error.code())
+        if error.code() in _UNSUPPORTED:
+            raise BrokerError(
+                f"{where} has no transactions ({error.name()}), without which no copy can be taken up exactly where it "
+                "stopped: copy to Kafka 0.11 or later",
+                value=error.code(),
+            )
+        raise BrokerError(
+            f"{where} does not take the copies ({self._config.redacted(error.str())}): see the broker's log, and start "
+            "again",
+            value=error.code(),
+        )
