@@ -12,25 +12,28 @@ from partwright.migration.plan import source_of
 from partwright.migration.topics import alter, found
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from partwright.migration.answer import Answer
     from partwright.migration.settings import Migration
 
 __all__ = ["finish"]
 
 
-def finish(migration: Migration) -> Answer:
+def finish(migration: Migration, groups: Sequence[str] = ()) -> Answer:
     """Sets the new topic's settings as the old one's were, and deletes the ledger: from now on there is no way back.
 
     The old topic is not touched.
 
     Args:
         migration: What is migrated.
+        groups: Groups that must have been moved; all that were, by default.
 
     Returns:
         The answer, of what the ledger said.
 
     Raises:
-        PartwrightError: Nothing was copied, or no group was moved yet.
+        PartwrightError: Nothing was copied or cut over yet, or one of the groups was not moved.
         BrokerError: No Kafka answers, it gives no right, or a topic is not there.
     """
     source, ids = source_of(migration)
@@ -43,6 +46,12 @@ def finish(migration: Migration) -> Answer:
             f"nothing was cut over to {migration.target.topic!r} yet: partwright migrate cutover comes first",
             value=migration.target.topic,
         )
+    for name in groups:
+        if name not in state.groups:
+            raise PartwrightError(
+                f"the group {name!r} was not moved to {migration.target.topic!r}: cut it over first, or leave it out",
+                value=name,
+            )
     found(migration.target)
     answer = told("finish", migration, state, [])
     answer.groups = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import meant
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Group", "commit", "groups_of", "refuse_running"]
 
 _GROUP_DENIED = 30
+# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR: of a new Kafka, or while a group's moves.
+_NO_COORDINATOR = {14, 15, 16}
+_POLL_S = 0.05
 _LIVE = {"STABLE", "PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN"}
 
 
@@ -151,14 +155,20 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
     """
     kafka = confluent_kafka()
     places = [kafka.TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
+    wanted = [kafka.ConsumerGroupTopicPartitions(group, places)]
     with admin_client(config, TIMEOUT_S) as admin:
-        wanted = [kafka.ConsumerGroupTopicPartitions(group, places)]
-        asked = admin.of_coordinator(
-            lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
-        )
-        told = admin.answer(asked, "READ", f"the group {group!r}")
-        # Kafka refuses each partition by itself, and the answer as a whole says nothing of it.
-        refused = [place for place in told.topic_partitions if place.error is not None]
+        until = time.monotonic() + admin.timeout
+        while True:
+            asked = admin.of_coordinator(
+                lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
+            )
+            told = admin.answer(asked, "READ", f"the group {group!r}")
+            # Kafka refuses each partition by itself, and the answer as a whole says nothing of it.
+            refused = [place for place in told.topic_partitions if place.error is not None]
+            is_moving = bool(refused) and all(place.error.code() in _NO_COORDINATOR for place in refused)
+            if not is_moving or time.monotonic() > until:
+                break
+            time.sleep(_POLL_S)
         if refused:
             raise BrokerError(
                 f"Kafka {admin.where} does not set the offsets of the group {group!r} in {len(refused)} of "

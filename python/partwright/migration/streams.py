@@ -38,7 +38,7 @@ _HELD_BYTES, _HELD_LEAST = 128 << 20, 1 << 20
 # A record takes memory besides its bytes.
 _RECORD_BYTES = 300
 _WAIT = "fetch.wait.max.ms"
-_LONGEST_WAIT_MS = 500
+_LONGEST_WAIT_MS = 100
 # librdkafka's codes, and Kafka's.
 _END_OF_PARTITION, _OUT_OF_RANGE, _GONE, _GROUP_DENIED = -191, {-140, 1}, {3, -188, -190}, 30
 _FIXED: dict[str, object] = {

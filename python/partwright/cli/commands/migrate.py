@@ -46,67 +46,59 @@ def command() -> None:
     """
 
 
-def _options(*, groups: bool = True) -> Callable[[Callable[..., _Answer]], Callable[..., _Answer]]:
-    """What each step takes; its function gets a `Migration`."""
+def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
+    """What each step takes; its function gets a `Migration` and the groups."""
 
-    def with_options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
-        @click.argument("source")
-        @click.argument("target")
-        @partitions_option("How many partitions the new topic has.", "partitions", required=True)
-        @click.option(
-            "--client",
-            metavar="C",
-            shell_complete=client_names,
-            help="The client whose rule places each key; `partwright which x -n 1` names all (default: java).",
+    @click.argument("source")
+    @click.argument("target")
+    @partitions_option("How many partitions the new topic has.", "partitions", required=True)
+    @click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="G",
+        help="A consumer group that moves; may be repeated (default: each that has offsets of SOURCE).",
+    )
+    @click.option(
+        "--client",
+        metavar="C",
+        shell_complete=client_names,
+        help="The client whose rule places each key; `partwright which x -n 1` names all (default: java).",
+    )
+    @key_type_option
+    @click.option(
+        "--order",
+        metavar="ORDER",
+        help="How records of a key that is in several partitions are merged: time, or generation (those from before "
+        "partitions were added first); by default such keys are refused.",
+    )
+    @click.option(
+        "--from-config", metavar="FILE", help="The client configuration of SOURCE (default: --command-config)."
+    )
+    @click.option(
+        "--to-config", metavar="FILE", help="The client configuration of TARGET (default: --command-config)."
+    )
+    @connection_options
+    @json_option
+    @functools.wraps(step)
+    def with_migration(
+        source: str,
+        target: str,
+        partitions: int,
+        client: str | None,
+        key_type: str | None,
+        order: str | None,
+        from_config: str | None,
+        to_config: str | None,
+        connection: Connection,
+        **more: object,
+    ) -> _Answer:
+        return step(
+            _migration(source, target, partitions, client, key_type, order, from_config, to_config, connection),
+            **more,
         )
-        @key_type_option
-        @click.option(
-            "--order",
-            metavar="ORDER",
-            help="How records of a key that is in several partitions are merged: time, or generation (those from before "
-            "partitions were added first); by default such keys are refused.",
-        )
-        @click.option(
-            "--from-config",
-            metavar="FILE",
-            help="The client configuration of SOURCE (default: --command-config).",
-        )
-        @click.option(
-            "--to-config",
-            metavar="FILE",
-            help="The client configuration of TARGET (default: --command-config).",
-        )
-        @connection_options
-        @json_option
-        @functools.wraps(step)
-        def with_migration(
-            source: str,
-            target: str,
-            partitions: int,
-            client: str | None,
-            key_type: str | None,
-            order: str | None,
-            from_config: str | None,
-            to_config: str | None,
-            connection: Connection,
-            **more: object,
-        ) -> _Answer:
-            migration = _migration(
-                source, target, partitions, client, key_type, order, from_config, to_config, connection
-            )
-            return step(migration, **more)
 
-        if not groups:
-            return with_migration
-        return click.option(
-            "--group",
-            "groups",
-            multiple=True,
-            metavar="G",
-            help="A consumer group that moves; may be repeated (default: each that has offsets of SOURCE).",
-        )(with_migration)
-
-    return with_options
+    return with_migration
 
 
 def _migration(
@@ -160,7 +152,7 @@ def _printed(answer: Answer, *, as_json: bool) -> int:
 
 
 @command.command()
-@_options()
+@_options
 def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
     """Say what would move, who would read what again, how long it takes; read SOURCE once, and write nothing.
 
@@ -176,7 +168,7 @@ def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int
 
 
 @command.command()
-@_options()
+@_options
 @click.option(
     "--rate", type=float, metavar="N", help="Records a second at most (default: as many as can be)."
 )
@@ -225,7 +217,7 @@ def copy(
 
 
 @command.command()
-@_options()
+@_options
 def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
     """Read both topics and compare each record with its copy: key, value, headers, time, place, order; and offsets.
 
@@ -239,7 +231,7 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
 
 
 @command.command()
-@_options()
+@_options
 @click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as nothing is finished.")
 def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_json: bool) -> int:
     """Copy what is left and set the groups' offsets of TARGET, once SOURCE's writers and the groups are stopped.
@@ -260,8 +252,8 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_
 
 
 @command.command()
-@_options(groups=False)
-def finish(migration: Migration, *, as_json: bool) -> int:
+@_options
+def finish(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
     """Give TARGET its own retention, and forget the migration; SOURCE stays, and there is no way back any more.
 
     \b
@@ -269,4 +261,4 @@ def finish(migration: Migration, *, as_json: bool) -> int:
     """
     from partwright.migration import finish as finished
 
-    return _printed(finished(migration), as_json=as_json)
+    return _printed(finished(migration, groups), as_json=as_json)
