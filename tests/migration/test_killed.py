@@ -89,7 +89,7 @@ def test_a_copy_that_was_stopped_and_wakes_up_writes_nothing_more(
             out, err = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert (process.returncode, out) == (2, b"")
+    assert (process.returncode, out) == (2, b""), err.decode()
     assert err.count(b"\n") == 1
     assert b"another copy of this migration was started" in err
     assert written == len(read(servers, "zombie")) == len(read(servers, "zombie-4"))

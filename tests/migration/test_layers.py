@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def in_layers(
-    rng: random.Random, targets: dict[tuple[int, int], int], bounds: Sequence[Sequence[int]], old: int, new: int
+    rng: random.Random,
+    targets: dict[tuple[int, int], int],
+    bounds: Sequence[Sequence[int]],
+    old: int,
+    new: int,
 ) -> tuple[Slice, list[int]]:
     """Every record in its layer, old partitions mixed at random within one."""
     order: list[tuple[int, int]] = []

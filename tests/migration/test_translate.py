@@ -1,4 +1,4 @@
-"""A group's new offsets are what their definition says: nothing skipped, and no offset that skips nothing is greater."""
+"""A group's new offsets are what they are defined to be: nothing is skipped, and none could be greater."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def copied(rng: random.Random, old: int, new: int) -> tuple[list[Slice], list[tuple[int, int, int, int]], list[int]]:
+def copied(
+    rng: random.Random, old: int, new: int
+) -> tuple[list[Slice], list[tuple[int, int, int, int]], list[int]]:
     """A topic with gaps, copied in transactions that leave marks: slices, each copy's places, and the new ends."""
     offsets = {p: sorted(rng.sample(range(90), rng.randint(0, 40))) for p in range(old)}
     ends = [rng.choice([0, 0, 7]) for _ in range(new)]
@@ -29,7 +31,7 @@ def copied(rng: random.Random, old: int, new: int) -> tuple[list[Slice], list[tu
         for p, o, q in rows:
             # Marks of transactions, and what was aborted, lie between those of two transactions.
             bases.setdefault(q, ends[q] + rng.choice([0, 1, 1, 5]))
-            at = bases[q] if ends[q] < bases[q] else ends[q]
+            at = max(ends[q], bases[q])
             places.append((p, o, q, at))
             ends[q] = at + 1
         slices.append(Slice([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows], bases))

@@ -180,9 +180,7 @@ class Copier:
         found, streams.deleted = self.state.deleted + streams.deleted, 0
         return found
 
-    def _chosen(
-        self, keys: pa.Array, partitions: Sequence[int], offsets: Sequence[int]
-    ) -> list[int] | None:
+    def _chosen(self, keys: pa.Array, partitions: Sequence[int], offsets: Sequence[int]) -> list[int] | None:
         """In the order `generation` the rows that are copied now; else None."""
         if self._older is None:
             return None
@@ -191,9 +189,7 @@ class Copier:
             return [row for row, older in enumerate(is_older) if older]
         ends = self.state.older_ends
         return [
-            row
-            for row, older in enumerate(is_older)
-            if not older or offsets[row] >= ends[partitions[row]]
+            row for row, older in enumerate(is_older) if not older or offsets[row] >= ends[partitions[row]]
         ]
 
     def _refuse_strays(self, keys: pa.Array, partitions: Sequence[int], offsets: Sequence[int]) -> None:
@@ -205,8 +201,8 @@ class Copier:
             raise PartwrightError(
                 f"the key {keys[row].as_py()!r} was written to partition {partitions[row]} of "
                 f"{self._migration.source.topic!r} (offset {offsets[row]}), and {self._migration.client} puts it into "
-                f"{home[row].as_py()}, as every key before: find its writer, whose order could not be kept, then delete "
-                f"{self._migration.target.topic!r} and {self._migration.ledger!r} and say --order time",
+                f"{home[row].as_py()}, as every key before: find its writer, whose order could not be kept, then "
+                f"delete {self._migration.target.topic!r} and {self._migration.ledger!r} and say --order time",
                 value=keys[row].as_py(),
             )
 

@@ -24,6 +24,7 @@ from partwright.migration.topics import (
     cluster_of,
     ends_of,
     found,
+    is_there,
     make_ledger,
     make_target,
     meanwhile,
@@ -80,25 +81,24 @@ def copy(
     if lag < 0:
         raise PartwrightError(f"--lag is a number of offsets, 0 or more, not {lag}", value=lag)
     began = time.monotonic()
-    with opened(migration, groups, scanning) as (writer, state):
-        if state.phase == "moved":
+    with opened(migration, groups, scanning) as (writer, began_at):
+        if began_at.phase == "moved":
             raise PartwrightError(
-                f"the groups {', '.join(map(repr, state.groups))} read {migration.target.topic!r} already, where nothing "
-                "is copied any more: finish, or go back with cutover --back",
-                value=list(state.groups),
+                f"the groups {', '.join(map(repr, began_at.groups))} read {migration.target.topic!r} already, where "
+                "nothing is copied any more: finish, or go back with cutover --back",
+                value=list(began_at.groups),
             )
-        source_ends = list(state.at)
+        source_ends = list(began_at.at)
 
         def progress(copied: int) -> None:
             copying(copied, max(0, sum(source_ends) - sum(copier.state.at)))
 
-        before = state.copied
-        with Copier(migration, state, writer, rate=rate, progress=progress) as copier:
+        with Copier(migration, began_at, writer, rate=rate, progress=progress) as copier:
             while True:
-                source_ends = ends_of(migration.source, len(state.at))
+                source_ends = ends_of(migration.source, len(began_at.at))
                 moving = groups_of(migration.source, groups)
                 _to(copier, moving, source_ends, is_layered=migration.order is None)
-                left = sum(ends_of(migration.source, len(state.at))) - sum(copier.state.at)
+                left = sum(ends_of(migration.source, len(began_at.at))) - sum(copier.state.at)
                 if left <= lag and not follow:
                     break
                 if not left:
@@ -108,7 +108,7 @@ def copy(
     answer = told("copy", migration, state, moving)
     answer.lag = left
     answer.more |= {
-        "copied_now": state.copied - before,
+        "copied_now": state.copied - began_at.copied,
         "seconds": round(time.monotonic() - began, 1),
         "order": migration.order,
     }
@@ -147,22 +147,18 @@ def opened(
     state = ledger.last()
     if state is None and must_exist:
         raise not_begun(migration)
-    begin = None if state is not None else _begun(migration, source, ids, groups, scanning)
+    begin = state or _begun(migration, source, ids, groups, scanning)
     most = int(settings_of(migration.source).all.get("max.message.bytes", _MOST_BYTES))
     with Writer(migration, most) as writer:
         # What another one wrote up to now is written, or aborted.
-        state = ledger.last()
-        if state is None:
-            assert begin is not None
-            state = writer.note(begin)
-        state.check(migration, ids)
-        if len(source.begin) != len(state.at):
-            ends_of(migration.source, len(state.at))
-        if state.phase == "new":
-            state = writer.note(_target_made(migration, state))
+        now = ledger.last() or writer.note(begin)
+        now.check(migration, ids)
+        if len(source.begin) != len(now.at):
+            ends_of(migration.source, len(now.at))
+        if now.phase == "new":
+            yield writer, writer.note(_target_made(migration, now))
         else:
-            state = _same_target(migration, state)
-        yield writer, state
+            yield writer, _same_target(migration, now)
 
 
 def not_begun(migration: Migration) -> PartwrightError:
@@ -181,7 +177,7 @@ def _begun(
     scanning: Callable[[int, float | None], None],
 ) -> State:
     """What the ledger says first; its topic is there then."""
-    target = found(migration.target, must_exist=False)
+    target = found(migration.target) if is_there(migration.target) else None
     if target is not None:
         refuse_foreign(migration, target)
     own = settings_of(migration.source).own
@@ -195,7 +191,11 @@ def _begun(
         own = settings_of(migration.target).own
     return State(
         source=[ids[0], migration.source.topic, ids[1]],
-        target=[cluster_of(migration.target.config), migration.target.topic, target.topic_id if target else ""],
+        target=[
+            cluster_of(migration.target.config),
+            migration.target.topic,
+            target.topic_id if target else "",
+        ],
         settings=asked_for(migration),
         phase="new",
         begin=source.begin,
@@ -211,11 +211,11 @@ def _begun(
 def _target_made(migration: Migration, state: State) -> State:
     """The new topic is there, and has the settings that hold meanwhile."""
     known = settings_of(Side(migration.target.config, migration.ledger)).all
-    target = found(migration.target, must_exist=False)
-    if target is None:
+    if not is_there(migration.target):
         own = {name: value for name, value in settings_of(migration.source).own.items() if name in known}
         topic_id = make_target(migration, own, known)
     else:
+        target = found(migration.target)
         refuse_foreign(migration, target)
         alter(migration.target, meanwhile(known))
         topic_id = target.topic_id
@@ -225,7 +225,6 @@ def _target_made(migration: Migration, state: State) -> State:
 def _same_target(migration: Migration, state: State) -> State:
     """Refuses another new topic of the same name, and one in which others write; counts what was aborted."""
     target = found(migration.target)
-    assert target is not None
     topic = migration.target.topic
     if target.topic_id != state.target[2]:
         raise BrokerError(
@@ -241,14 +240,16 @@ def _same_target(migration: Migration, state: State) -> State:
     foreign = records_behind(migration, behind, target.ends, committed=True) if every else 0
     if foreign:
         raise BrokerError(
-            f"the topic {topic!r} has {foreign:,} records that this migration did not write: stop whoever writes to it, "
-            f"delete it and {migration.ledger!r}, and begin anew",
+            f"the topic {topic!r} has {foreign:,} records that this migration did not write: stop whoever writes to "
+            f"it, delete it and {migration.ledger!r}, and begin anew",
             value=foreign,
         )
     return replace(state, aborted=state.aborted + every, looked=target.tails)
 
 
-def records_behind(migration: Migration, start: Sequence[int], ends: Sequence[int], *, committed: bool) -> int:
+def records_behind(
+    migration: Migration, start: Sequence[int], ends: Sequence[int], *, committed: bool
+) -> int:
     """How many records of the new topic there are from some offsets on."""
     wanted = {p: offset for p, offset in enumerate(start) if offset < ends[p]}
     if not wanted:
@@ -274,9 +275,7 @@ def translated(
     """
     if not groups:
         return {}
-    found_ = {
-        group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups
-    }
+    found_ = {group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups}
     ledger = Ledger(migration.target.config, migration.ledger)
     committed = [list(each.committed) for each in found_.values()]
     # In order of generations or times a later copy may be of an earlier offset.

@@ -58,18 +58,16 @@ def cutover(
         refuse_running(side.config, names)
     # Now that none runs, none reads on.
     moving = groups_of(migration.source, groups)
-    with opened(migration, groups, lambda _records, _done: None, must_exist=True) as (writer, state):
+    with opened(migration, groups, lambda _records, _done: None, must_exist=True) as (writer, now):
         ends = _still(migration.source, still)
-        if state.phase == "moved":
-            if ends != state.at:
-                raise BrokerError(
-                    f"{sum(ends) - sum(state.at):,} offsets came to {migration.source.topic!r} since groups were moved, "
-                    "and nothing is copied any more: stop its writers; if those records matter, go back with cutover "
-                    "--back",
-                    value=migration.source.topic,
-                )
-        else:
-            state = _rest_copied(migration, state, ends, moving, writer, copying)
+        if now.phase == "moved" and ends != now.at:
+            raise BrokerError(
+                f"{sum(ends) - sum(now.at):,} offsets came to {migration.source.topic!r} since groups were moved, and "
+                "nothing is copied any more: stop its writers; if those records matter, go back with cutover --back",
+                value=migration.source.topic,
+            )
+        is_copied = now.phase == "moved"
+        state = now if is_copied else _rest_copied(migration, now, ends, moving, writer, copying)
         staying = [group for group in moving if group.name not in state.groups]
         where = translated(migration, state, staying)
         for group in staying:
@@ -107,8 +105,6 @@ def _still(source: Side, seconds: float) -> list[int]:
     before = found(source)
     time.sleep(seconds)
     after = found(source)
-    assert before is not None
-    assert after is not None
     if before.tails != after.tails:
         came = sum(after.tails) - sum(before.tails)
         raise BrokerError(
@@ -119,8 +115,8 @@ def _still(source: Side, seconds: float) -> list[int]:
     open_ = [p for p, (end, tail) in enumerate(zip(after.ends, after.tails, strict=True)) if end != tail]
     if open_:
         raise BrokerError(
-            f"a transaction is open in partition {open_[0]} of {source.topic!r}: let its writer end it, or wait until the "
-            "broker does (transaction.timeout.ms, a minute by default), then cut over again",
+            f"a transaction is open in partition {open_[0]} of {source.topic!r}: let its writer end it, or wait until "
+            "the broker does (transaction.timeout.ms, a minute by default), then cut over again",
             value=open_[0],
         )
     return after.ends
@@ -163,17 +159,16 @@ def back(migration: Migration) -> Answer:
         PartwrightError: No group was moved.
         BrokerError: A group that was moved runs, or no Kafka answers.
     """
-    with opened(migration, (), lambda _records, _done: None, must_exist=True) as (writer, state):
-        if state.phase != "moved":
+    with opened(migration, (), lambda _records, _done: None, must_exist=True) as (writer, moved):
+        if moved.phase != "moved":
             raise PartwrightError(
                 f"nothing was cut over to {migration.target.topic!r} yet: there is no way back to go",
                 value=migration.target.topic,
             )
-        refuse_running(migration.target.config, sorted(state.groups))
-        state = writer.note(replace(state, phase="copying", groups={}))
-        now = found(migration.target)
-        assert now is not None
-        written = records_behind(migration, state.ends, now.ends, committed=True)
+        refuse_running(migration.target.config, sorted(moved.groups))
+        state = writer.note(replace(moved, phase="copying", groups={}))
+        ends = found(migration.target).ends
+        written = records_behind(migration, state.ends, ends, committed=True)
     answer = told("back", migration, state, [])
     answer.more["written_since"] = written
     return answer

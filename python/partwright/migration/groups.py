@@ -62,8 +62,8 @@ def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
         for group in found:
             if not group.committed:
                 raise BrokerError(
-                    f"the group {group.name!r} has committed no offset of the topic {side.topic!r} {admin.where}: check "
-                    "both names, or leave it out",
+                    f"the group {group.name!r} has committed no offset of the topic {side.topic!r} {admin.where}: "
+                    "check both names, or leave it out",
                     value=group.name,
                 )
     return found
@@ -72,9 +72,7 @@ def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
 def _kinds(admin: Admin) -> dict[str, bool]:
     """The groups that this user may see, and whether each is one of consumers."""
     kafka = confluent_kafka()
-    asked = admin.of_coordinator(
-        lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout)
-    )
+    asked = admin.of_coordinator(lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout))
     listed = admin.answer(asked, "DESCRIBE", "the groups").valid
     kind = kafka.ConsumerGroupType
     return {each.group_id: each.type in {kind.CLASSIC, kind.CONSUMER} for each in listed}
@@ -83,7 +81,7 @@ def _kinds(admin: Admin) -> dict[str, bool]:
 def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
     if not kinds.get(name, True):
         raise BrokerError(
-            f"the group {name!r} {admin.where} is a share or Streams group, whose offsets are moved by tools of its own "
+            f"the group {name!r} {admin.where} is a share or Streams group, whose offsets are moved by other tools "
             "(kafka-share-groups.sh, kafka-streams-groups.sh --reset-offsets): leave it out",
             value=name,
         )
@@ -160,7 +158,9 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
         until = time.monotonic() + admin.timeout
         while True:
             asked = admin.of_coordinator(
-                lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[group]
+                lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[
+                    group
+                ]
             )
             told = admin.answer(asked, "READ", f"the group {group!r}")
             # Kafka refuses each partition by itself, and the answer as a whole says nothing of it.

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration
     from partwright.migration.streams import Record
 
-__all__ = ["Ledger", "Moved", "State", "encoded"]
+__all__ = ["MAPPING", "Ledger", "Moved", "State", "encoded"]
 
 VERSION = 1
-_MAPPING = "mapping"
+MAPPING = "mapping"
+"""The header that has where copies were and are."""
 # So many records are looked at first for the last one; behind each transaction lies its mark.
 _FEW = 16
 
@@ -272,7 +273,7 @@ class Ledger:
         with Streams(self._config, self._topic, {0: start}) as streams:
             while (record := streams.head(0, end)) is not None:
                 streams.drop(0)
-                yield self._read(record), dict(record.headers() or []).get(_MAPPING)
+                yield self._read(record), dict(record.headers() or []).get(MAPPING)
 
     def _read(self, record: Record) -> State:
         try:

@@ -10,7 +10,7 @@ from partwright.migration.answer import Answer
 from partwright.migration.groups import groups_of
 from partwright.migration.ledger import Ledger
 from partwright.migration.scan import scan
-from partwright.migration.topics import cluster_of, found, refuse_foreign, settings_of
+from partwright.migration.topics import cluster_of, found, is_there, refuse_foreign, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,16 +41,14 @@ def plan(
 
     Raises:
         PartwrightError: The topics are the same.
-        BrokerError: No Kafka answers or it gives no right; the old topic or a group is not there; the new topic is there
-            and holds other records.
+        BrokerError: No Kafka answers or it gives no right; the old topic or a group is not there; the new topic is
+            there and holds other records.
     """
     source, _ = source_of(migration)
     own = settings_of(migration.source).own
     state = Ledger(migration.target.config, migration.ledger).last()
-    if state is None:
-        target = found(migration.target, must_exist=False)
-        if target is not None:
-            refuse_foreign(migration, target)
+    if state is None and is_there(migration.target):
+        refuse_foreign(migration, found(migration.target))
     moving = groups_of(migration.source, groups)
     began = time.monotonic()
     seen = scan(migration, source, moving, progress)
@@ -97,7 +95,6 @@ def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
         BrokerError: No Kafka answers, or there is no such topic.
     """
     source = found(migration.source)
-    assert source is not None
     cluster = cluster_of(migration.source.config)
     is_same = migration.source.topic == migration.target.topic
     if is_same and cluster == cluster_of(migration.target.config):

@@ -1,4 +1,4 @@
-"""The old topic looked at before anything is written: how much it is, which keys are scattered, who reads what again."""
+"""Looks at the old topic before anything is written: how large it is, which keys are scattered, who reads again."""
 
 from __future__ import annotations
 
@@ -137,13 +137,12 @@ def scan(
 
 
 def _joined(chunks: Sequence[TopicChunk]) -> list[pa.Array]:
-    return [
-        pa.concat_arrays([chunk[column] for chunk in chunks])
-        for column in range(len(chunks[0]))
-    ]
+    return [pa.concat_arrays([chunk[column] for chunk in chunks]) for column in range(len(chunks[0]))]
 
 
-def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[pa.Array]) -> None:
+def _add(
+    found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[pa.Array]
+) -> None:
     keys, partitions, offsets, times, sizes = columns
     seen.add(keys, partitions.cast(pa.int64()), times, offsets, sizes)
     home = place.home(keys)
@@ -205,7 +204,11 @@ class _Counted:
             for target, many in sorted(shares.items()):
                 layers_ = [layer for layer, each in unread if each == target]
                 first = min(layers_, default=len(self._bounds) + 1)
-                before = sum(count for (layer, each), count in self._of_layer.items() if each == target and layer < first)
+                before = sum(
+                    count
+                    for (layer, each), count in self._of_layer.items()
+                    if each == target and layer < first
+                )
                 missing = sum(unread[layer, target] for layer in layers_)
                 again = many - before - missing
                 # Each new partition has records of one old one alone, in their order.
@@ -233,19 +236,19 @@ def refuse_scattered(migration: Migration, found: Scan) -> None:
     if found.scattered_keys and migration.order is None:
         raise PartwrightError(
             f"{about}{found.scattered_keys:,} keys of {topic!r} are each in several partitions, {about}"
-            f"{found.scattered_records:,} records, which have no order of their own{_why(seen)}: say --order time to merge "
-            "them by their timestamps, or --order generation where partitions were added",
+            f"{found.scattered_records:,} records, which have no order of their own{_why(seen)}: say --order time to "
+            "merge them by their timestamps, or --order generation where partitions were added",
             value=found.scattered_keys,
         )
     if migration.order == "generation" and found.older is None:
         raise PartwrightError(
-            f"the records of {topic!r} do not show from which number of partitions it grew (partwright fingerprint says "
-            f"{seen.verdict if seen else 'no-keys'}): say --order time",
+            f"the records of {topic!r} do not show from which number of partitions it grew (partwright fingerprint "
+            f"says {seen.verdict if seen else 'no-keys'}): say --order time",
             value=migration.order,
         )
-    is_another = seen is not None and seen.verdict == "one-writer" and migration.client not in seen.family
-    if is_another and not migration.is_client_said and found.away:
-        assert seen is not None
+    if seen is None or migration.is_client_said or not found.away:
+        return
+    if seen.verdict == "one-writer" and migration.client not in seen.family:
         raise PartwrightError(
             f"{topic!r} was written by the rule of {seen.family[0]}, and not of {migration.client}: say --client "
             f"{seen.family[0]}, or --client {migration.client} if clients of that rule write the new topic",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from partwright._check import at_least_one
 from partwright.errors import PartwrightError
-from partwright.keys.hashing import placer
 from partwright.kafka.topics import check_topic_name
+from partwright.keys.hashing import placer
 
 if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig

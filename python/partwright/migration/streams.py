@@ -1,4 +1,4 @@
-"""A topic's committed records, partition by partition in their order, up to any offsets: read once, held until wanted."""
+"""A topic's committed records, each partition in its order, up to any offsets: read once, and held until wanted."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from partwright.kafka.client import (
     refused_settings,
 )
 from partwright.kafka.topics import offsets_of
-from partwright.kafka.troubles import Troubles, end
+from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import TracebackType
 
-    from confluent_kafka import Consumer, KafkaError
+    from confluent_kafka import Consumer, KafkaError, TopicPartition
 
     from partwright.kafka.connection import KafkaConfig
 
@@ -113,9 +113,6 @@ class Streams:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._consumer.close()
-        consumers = [self._consumer]
-        del self._consumer
-        end(consumers)  # type: ignore[arg-type] - whose threads end is all the same
 
     def head(self, partition: int, bound: int) -> Record | None:
         """The next record of a partition below an offset, which stays the next; None where there is none any more.
@@ -241,8 +238,9 @@ class Streams:
         self._consumer.incremental_unassign([self._place(partition)])
         self._consumer.incremental_assign([self._place(partition)])
 
-    def _place(self, partition: int) -> object:
-        return confluent_kafka().TopicPartition(self._topic, partition, self.at[partition])
+    def _place(self, partition: int) -> TopicPartition:
+        place: TopicPartition = confluent_kafka().TopicPartition(self._topic, partition, self.at[partition])
+        return place
 
 
 def _size(record: Record) -> int:

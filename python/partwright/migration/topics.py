@@ -1,4 +1,4 @@
-"""What the old topic is, and the new one and its ledger: looked at, made, and given settings that are set back later."""
+"""The old topic, the new one and its ledger: looked at, made, and given settings that are set back later."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ __all__ = [
     "cluster_of",
     "ends_of",
     "found",
+    "is_there",
     "make_ledger",
     "make_target",
     "meanwhile",
@@ -79,26 +80,30 @@ def cluster_of(config: KafkaConfig) -> str:
         return str(admin.answer(admin.client.describe_cluster(request_timeout=TIMEOUT_S)).cluster_id)
 
 
-def found(side: Side, *, must_exist: bool = True) -> Found | None:
-    """A topic as it is now; None where there is none, if that may be.
+def found(side: Side) -> Found:
+    """A topic as it is now.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
-        if must_exist:
-            topic = existing(admin, side.topic, "READ")
-        else:
-            maybe = described(admin, [side.topic])[side.topic]
-            if maybe is None:
-                return None
-            topic = maybe
+        topic = existing(admin, side.topic, "READ")
         every = range(len(topic.partitions))
         begin, ends, tails = (
             offsets_of(admin, side.topic, every, spec, committed=committed)
             for spec, committed in (("earliest", False), ("latest", True), ("latest", False))
         )
         return Found(str(topic.topic_id), *([each[p] for p in every] for each in (begin, ends, tails)))
+
+
+def is_there(side: Side) -> bool:
+    """Whether there is such a topic.
+
+    Raises:
+        BrokerError: No Kafka answers, or it gives no right.
+    """
+    with admin_client(side.config, TIMEOUT_S) as admin:
+        return described(admin, [side.topic])[side.topic] is not None
 
 
 def ends_of(side: Side, partitions: int) -> list[int]:
@@ -109,10 +114,9 @@ def ends_of(side: Side, partitions: int) -> list[int]:
         PartwrightError: It has another number of partitions by now.
     """
     now = found(side)
-    assert now is not None
     if len(now.ends) != partitions:
         raise PartwrightError(
-            f"the topic {side.topic!r} has {len(now.ends)} partitions by now, and had {partitions} when its copy began: "
+            f"the topic {side.topic!r} has {len(now.ends)} partitions by now, and had {partitions} as its copy began: "
             "delete the new topic and its ledger, and begin anew",
             value=len(now.ends),
         )
@@ -131,7 +135,9 @@ def settings_of(side: Side) -> Settings:
         asked = admin.client.describe_configs([resource], request_timeout=TIMEOUT_S)[resource]
         told = admin.answer(asked, "DESCRIBE_CONFIGS", f"the topic {side.topic!r}")
     every = {name: str(entry.value) for name, entry in told.items() if entry.value is not None}
-    own = {name: every[name] for name, entry in told.items() if int(entry.source) == _ITS_OWN and name in every}
+    own = {
+        name: every[name] for name, entry in told.items() if int(entry.source) == _ITS_OWN and name in every
+    }
     return Settings(own, every)
 
 
@@ -168,9 +174,7 @@ def make_target(migration: Migration, own: Mapping[str, str], known: Mapping[str
     create_topic(
         None, migration.target.topic, migration.partitions, settings, kafka_config=migration.target.config
     )
-    made = found(migration.target)
-    assert made is not None
-    return made.topic_id
+    return found(migration.target).topic_id
 
 
 def alter(side: Side, settings: Mapping[str, str | None]) -> None:
@@ -194,9 +198,7 @@ def _alter(admin: Admin, topic: str, settings: Mapping[str, str | None]) -> None
         )
         for name, value in settings.items()
     ]
-    resource = kafka.admin.ConfigResource(
-        kafka.admin.ResourceType.TOPIC, topic, incremental_configs=entries
-    )
+    resource = kafka.admin.ConfigResource(kafka.admin.ResourceType.TOPIC, topic, incremental_configs=entries)
     asked = admin.client.incremental_alter_configs([resource], request_timeout=admin.timeout)[resource]
     admin.answer(asked, "ALTER_CONFIGS", f"the topic {topic!r}")
 

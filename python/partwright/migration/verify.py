@@ -59,7 +59,6 @@ def verify(
         raise not_begun(migration)
     state.check(migration, ids)
     target = found(migration.target)
-    assert target is not None
     moving = groups_of(migration.source, groups)
     answer = told("verify", migration, state, moving)
     answer.lag = sum(source.ends) - sum(state.at)
@@ -109,9 +108,7 @@ class _Pairs:
     def compare(self, progress: Callable[[int, int], None]) -> None:
         """Compares them."""
         state, migration = self.state, self.migration
-        self._place = Placement(
-            len(state.at), migration.partitions, migration.client, migration.key_type
-        )
+        self._place = Placement(len(state.at), migration.partitions, migration.client, migration.key_type)
         self._older = (
             None
             if state.older is None
@@ -124,7 +121,9 @@ class _Pairs:
         ends = state.ends if state.phase == "moved" else self.target.ends
         self._ends = ends
         self._last: dict[tuple[int, int], int] = {}
-        with Streams(migration.target.config, migration.target.topic, dict(enumerate(self.target.begin))) as copies:
+        with Streams(
+            migration.target.config, migration.target.topic, dict(enumerate(self.target.begin))
+        ) as copies:
             records = Streams(migration.source.config, migration.source.topic, dict(enumerate(begin)))
             try:
                 for at, some in Ledger(migration.target.config, migration.ledger).copies():
@@ -132,7 +131,9 @@ class _Pairs:
                         # The copy began anew, with the records that it left out at first.
                         self._rest(records, state.older_ends)
                         records.__exit__(None, None, None)
-                        records = Streams(migration.source.config, migration.source.topic, dict(enumerate(begin)))
+                        records = Streams(
+                            migration.source.config, migration.source.topic, dict(enumerate(begin))
+                        )
                         self._is_older_pass = False
                     self._slice(some, records, copies)
                     progress(self.compared, state.copied)
@@ -165,11 +166,15 @@ class _Pairs:
             self.compared += 1
             keys.append(copy.key())
             places.append((partition, offset, target))
-        found_ = self._place.of(pa.array(keys, pa.binary()), [each[0] for each in places], [each[1] for each in places])
+        found_ = self._place.of(
+            pa.array(keys, pa.binary()), [each[0] for each in places], [each[1] for each in places]
+        )
         for target, (partition, offset, copied_to) in zip(found_, places, strict=True):
             if target != copied_to:
                 self.changed += 1
-                self._say(f"the copy of offset {offset} of partition {partition} is in {copied_to}, not in {target}")
+                self._say(
+                    f"the copy of offset {offset} of partition {partition} is in {copied_to}, not in {target}"
+                )
 
     def _order(self, partition: int, offset: int, target: int) -> None:
         last = self._last.get((partition, target), -1)
@@ -219,7 +224,9 @@ class _Pairs:
 
     def _extra(self, copy: Record) -> None:
         self.twice += 1
-        self._say(f"offset {copy.offset()} of partition {copy.partition()} of the new topic is no copy, or one more")
+        self._say(
+            f"offset {copy.offset()} of partition {copy.partition()} of the new topic is no copy, or one more"
+        )
 
     def _say(self, wrong: str) -> None:
         self.first_wrong = self.first_wrong or wrong

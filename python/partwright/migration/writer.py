@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, no_right, refused_settings
-from partwright.kafka.troubles import Troubles, end
-from partwright.migration.ledger import encoded
+from partwright.kafka.troubles import Troubles
+from partwright.migration.ledger import MAPPING, encoded
 from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
@@ -35,6 +35,40 @@ _TUNED: dict[str, object] = {
 }
 
 
+if TYPE_CHECKING:
+    _Callback: TypeAlias = Callable[[KafkaError | None, Message], None]
+
+
+class _Edges:
+    """Where the first and the last copy in each new partition are: the others lie between them.
+
+    Attributes:
+        first: By new partition the offset of the first.
+        last: That of the last.
+        refused: Why one of them is not there; None where all are.
+    """
+
+    def __init__(self) -> None:
+        self.first: dict[int, int] = {}
+        self.last: dict[int, int] = {}
+        self.refused: KafkaError | None = None
+
+    def callbacks(self, targets: Sequence[int]) -> dict[int, _Callback]:
+        """By row who is told where the copy is, of those that are asked for: each takes time."""
+        lasts = {target: row for row, target in enumerate(targets)}
+        firsts = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
+        return dict.fromkeys([*firsts.values(), *lasts.values()], self._note)
+
+    def _note(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.refused = error
+            return
+        target, offset = cast("int", message.partition()), cast("int", message.offset())
+        # They are told in their order.
+        self.first.setdefault(target, offset)
+        self.last[target] = offset
+
+
 class Writer:
     """A transactional producer of one migration; one that starts later ends those before it.
 
@@ -51,7 +85,6 @@ class Writer:
         self._config = migration.target.config
         self._id = migration.transactional_id
         self._troubles = Troubles(self._config, TIMEOUT_S)
-        self._refused: KafkaError | None = None
         given = {
             **_TUNED,
             **self._config.librdkafka(),
@@ -76,9 +109,8 @@ class Writer:
         if kind is not None:
             # What was sent and not committed goes; where nobody answers, the next writer sees to it.
             self._producer.purge()
-        producers = [self._producer]
+        # Its threads end with the last reference to it.
         del self._producer
-        end(producers)  # type: ignore[arg-type] - whose threads end is all the same
 
     def write(
         self,
@@ -99,19 +131,26 @@ class Writer:
         Raises:
             BrokerError: Kafka does not take them, or another copy of this migration was started.
         """
-        first: dict[int, int] = {}
-        last: dict[int, int] = {}
+        edges = _Edges()
         self._begin()
-        self._send(records, targets, first, last)
-        self._flush()
+        try:
+            self._send(records, targets, edges)
+            self._flush(edges)
+        except self._error as error:
+            self._refuse(error)
+        except SystemError as error:
+            # Raised where confluent-kafka tells of a delivery with an error of its own at hand already.
+            if not isinstance(error.__cause__, self._error):
+                raise
+            self._refuse(error.__cause__)
         copies = Slice(
             [record.partition() for record in records],
             [record.offset() for record in records],
             targets,
-            first,
+            edges.first,
         )
         for target, many in copies.counts().items():
-            if last[target] - first[target] + 1 != many:
+            if edges.last[target] - edges.first[target] + 1 != many:
                 raise BrokerError(
                     f"another program writes to partition {target} of {self._topic!r} as it is copied: stop it, delete "
                     f"{self._topic!r} and {self._ledger!r}, and begin anew",
@@ -127,69 +166,44 @@ class Writer:
     def _begin(self) -> None:
         self._until(self._producer.begin_transaction, _START_S, "begin")
 
-    def _send(
-        self,
-        records: Sequence[Record],
-        targets: Sequence[int],
-        first: dict[int, int],
-        last: dict[int, int],
-    ) -> None:
+    def _send(self, records: Sequence[Record], targets: Sequence[int], edges: _Edges) -> None:
         """Sends the records; of the first and the last in each new partition it is noted where they are."""
-
-        def noted(offsets: dict[int, int]) -> Callable[[KafkaError | None, Message], None]:
-            def note(error: KafkaError | None, message: Message) -> None:
-                if error is not None:
-                    self._refused = error
-                else:
-                    offsets[int(message.partition() or 0)] = int(message.offset() or 0)
-
-            return note
-
-        def both(error: KafkaError | None, message: Message) -> None:
-            note_first(error, message)
-            note_last(error, message)
-
-        note_first, note_last = noted(first), noted(last)
-        ends = {target: row for row, target in enumerate(targets)}
-        begins = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
-        told: dict[int, Callable[[KafkaError | None, Message], None]] = dict.fromkeys(ends.values(), note_last)
-        for row in begins.values():
-            told[row] = both if row in told else note_first
-        produce, topic = self._producer.produce, self._topic
+        kafka_headers = cast("Callable[[Record], list[tuple[str, str | bytes | None]] | None]", _headers)
+        produce, topic, told = self._producer.produce, self._topic, edges.callbacks(targets)
         for row, (record, target) in enumerate(zip(records, targets, strict=True)):
             more = {"on_delivery": told[row]} if row in told else {}
             while True:
                 try:
                     produce(
                         topic,
-                        value=record.value(),
-                        key=record.key(),
-                        partition=target,
+                        record.value(),
+                        record.key(),
+                        target,
                         timestamp=max(0, record.timestamp()[1]),
-                        headers=record.headers(),
+                        headers=kafka_headers(record),
                         **more,
                     )
                     break
                 except BufferError:
                     self._producer.poll(0.1)
-                except self._error as error:
-                    self._refuse(error)
             if not row % 1000:
                 self._producer.poll(0)
 
-    def _flush(self) -> None:
+    def _flush(self, edges: _Edges) -> None:
         until = time.monotonic() + _WRITE_S
-        while self._producer.flush(1.0) and self._refused is None:
+        while self._producer.flush(1.0) and edges.refused is None:
             self._troubles.check()
             if time.monotonic() > until:
                 raise self._troubles.late()
-        if self._refused is not None:
-            self._refuse_error(self._refused)
+        if edges.refused is not None:
+            self._refuse_error(edges.refused)
 
     def _commit(self, state: State, copies: Slice | None) -> State:
-        more = {"headers": [("mapping", encoded(copies))]} if copies is not None else {}
+        headers: list[tuple[str, str | bytes | None]] = []
+        if copies is not None:
+            headers.append((MAPPING, encoded(copies)))
         try:
-            self._producer.produce(self._ledger, value=state.json(), partition=0, **more)
+            self._producer.produce(self._ledger, state.json(), None, 0, headers=headers)
         except self._error as error:
             self._refuse(error)
         self._until(lambda: self._producer.commit_transaction(_WRITE_S / 10), _WRITE_S, "commit")
@@ -239,3 +253,7 @@ class Writer:
             "again",
             value=error.code(),
         )
+
+
+def _headers(record: Record) -> object:
+    return record.headers()

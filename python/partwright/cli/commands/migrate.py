@@ -73,7 +73,9 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
         "partitions were added first); by default such keys are refused.",
     )
     @click.option(
-        "--from-config", metavar="FILE", help="The client configuration of SOURCE (default: --command-config)."
+        "--from-config",
+        metavar="FILE",
+        help="The client configuration of SOURCE (default: --command-config).",
     )
     @click.option(
         "--to-config", metavar="FILE", help="The client configuration of TARGET (default: --command-config)."
@@ -94,7 +96,9 @@ def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
         **more: object,
     ) -> _Answer:
         return step(
-            _migration(source, target, partitions, client, key_type, order, from_config, to_config, connection),
+            _migration(
+                source, target, partitions, client, key_type, order, from_config, to_config, connection
+            ),
             **more,
         )
 
@@ -118,13 +122,16 @@ def _migration(
 
     servers, topic = parse_kafka(source)
     if topic is None:
-        raise PartwrightError(f"SOURCE {source!r} names no topic: write kafka://host:port/topic", value=source)
+        raise PartwrightError(
+            f"SOURCE {source!r} names no topic: write kafka://host:port/topic", value=source
+        )
     there = connection.of(from_config).config(servers)
     there.required_servers()
     new_servers, new_topic = parse_kafka(target) if ":" in target or "/" in target else (None, target)
     if not new_topic:
         raise PartwrightError(
-            f"TARGET {target!r} names no topic: write kafka://host:port/topic, or the name alone for one of the same Kafka",
+            f"TARGET {target!r} names no topic: write kafka://host:port/topic, or the name alone for a topic of the "
+            "same Kafka",
             value=target,
         )
     here = connection.of(to_config).config(new_servers) if to_config or new_servers else there
@@ -242,7 +249,8 @@ def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_
     \b
     Exit code: 0 the groups may start on TARGET, 2 wrong use or bad input, or something still runs.
     """
-    from partwright.migration import back, cutover as cut_over
+    from partwright.migration import back
+    from partwright.migration import cutover as cut_over
 
     if is_back:
         return _printed(back(migration), as_json=as_json)

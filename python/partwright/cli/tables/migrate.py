@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from partwright.migration.answer import Answer
+    from partwright.migration.scan import Scan
 
 __all__ = ["print_answer"]
 
@@ -40,13 +41,13 @@ def _plan(console: Console, answer: Answer) -> None:
         console.print(f"[green]✓[/] {answer.records:,} records can be copied with each key in order{how}.")
     else:
         console.print(
-            f"[red]✗[/] {more['scattered_keys']:,} keys are in several partitions ({answer.out_of_order:,} records): copy "
-            "refuses them. Say --order time or --order generation."
+            f"[red]✗[/] {more['scattered_keys']:,} keys are in several partitions ({answer.out_of_order:,} records): "
+            "copy refuses them. Say --order time or --order generation."
         )
     sampled = "" if more["keys_looked_at"] == "1 of 1" else f", {more['keys_looked_at']} of them looked at"
     console.print(
-        f"  {decimal(more['bytes'])} uncompressed for each replica, {more['keys']:,} keys{sampled}, {more['keyless']:,} "
-        f"records without a place by their key, {more['tombstones']:,} tombstones."
+        f"  {decimal(more['bytes'])} uncompressed for each replica, {more['keys']:,} keys{sampled}, "
+        f"{more['keyless']:,} records without a place by their key, {more['tombstones']:,} tombstones."
     )
     if more["away"] and answer.ok:
         console.print(
@@ -57,24 +58,25 @@ def _plan(console: Console, answer: Answer) -> None:
         console.print(f"  {more['untimed']:,} records have no time: their copies get the time of the copy.")
     console.print(f"  Copying takes about {_lasts(more['copy_s'])}; looking took {_lasts(more['scan_s'])}.")
     if answer.scan is not None and answer.scan.shares:
-        _shares(console, answer)
+        _shares(console, answer.scan)
     _groups(console, answer, "reads again at most")
     if answer.new % answer.old and any(answer.reread.values()):
         console.print(
-            f"With a multiple of {answer.old} partitions, such as {-(-answer.new // answer.old) * answer.old}, no group "
-            "reads anything again."
+            f"With a multiple of {answer.old} partitions, such as {-(-answer.new // answer.old) * answer.old}, no "
+            "group reads anything again."
         )
-    _next(console, "partwright migrate copy, with the same words. Writers and consumers keep running.", answer)
+    _next(
+        console, "partwright migrate copy, with the same words. Writers and consumers keep running.", answer
+    )
 
 
-def _shares(console: Console, answer: Answer) -> None:
-    assert answer.scan is not None
-    shares = sorted(answer.scan.shares.items())
+def _shares(console: Console, scan: Scan) -> None:
+    shares = sorted(scan.shares.items())
     table = right_table("new partition", "records", "share")
     table.add_column("")
-    most = max(answer.scan.shares.values())
+    most = max(scan.shares.values())
     for target, many in shares[:_SHOWN]:
-        table.add_row(str(target), f"{many:,}", f"{many / answer.records:.1%}", bar(many, most))
+        table.add_row(str(target), f"{many:,}", f"{many / scan.records:.1%}", bar(many, most))
     console.print(table)
     if len(shares) > _SHOWN:
         console.print(f"and {len(shares) - _SHOWN:,} more")
@@ -138,13 +140,13 @@ def _cutover(console: Console, answer: Answer) -> None:
 
 def _back(console: Console, answer: Answer) -> None:
     console.print(
-        "[green]✓[/] Back: the old topic and the groups' offsets there are as they were at the cut-over. Start the groups "
-        "and the writers on the old topic."
+        "[green]✓[/] Back: the old topic and the groups' offsets there are as they were at the cut-over. Start the "
+        "groups and the writers on the old topic."
     )
     if since := answer.more["written_since"]:
         console.print(
-            f"[red]✗[/] {since:,} records were written to the new topic since the cut-over, and are not in the old one: "
-            "take them from there. Before the next copy delete the new topic and its ledger."
+            f"[red]✗[/] {since:,} records were written to the new topic since the cut-over, and are not in the old "
+            "one: take them from there. Before the next copy delete the new topic and its ledger."
         )
     else:
         _next(console, "partwright migrate copy goes on where it was.", answer)
@@ -166,8 +168,8 @@ def _said(console: Console, answer: Answer) -> None:
     if more.get("aborted"):
         console.print(
             f"  {more['aborted']:,} copies of interrupted transactions lie in the new topic: consumers do not see them "
-            "with isolation.level=read_committed. Set it, for Java's default is another; or delete the new topic and its "
-            "ledger, and copy anew."
+            "with isolation.level=read_committed. Set it, for Java's default is another; or delete the new topic and "
+            "its ledger, and copy anew."
         )
     if more.get("deleted"):
         console.print(
