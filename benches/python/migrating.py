@@ -1,8 +1,8 @@
 """How fast `migrate copy` is, next to a bare copy by the same library, which keeps no order, no times and no progress.
 
 Both read one topic of an embedded Kafka and write another, by turns in one process; the bare one takes messages and
-sends them as they are, each by librdkafka's own partitioner, through an idempotent producer. `copied` leaves the first look
-at the topic out, which `migrate copy` takes once, and `whole` has it.
+sends them as they are, each by librdkafka's own partitioner, through an idempotent producer. `copied` leaves the
+first look at the topic out, which `migrate copy` takes once, and `whole` has it.
 
     python benches/python/migrating.py [--records 500000] [--rounds 3]
 """
@@ -109,7 +109,9 @@ def main() -> None:
                 "records": given.records,
                 **{f"{name}_per_s": round(statistics.median(each)) for name, each in rates.items()},
                 **{
-                    f"{name}_over_bare": [round(a / b, 2) for a, b in zip(rates[name], rates["bare"], strict=True)]
+                    f"{name}_over_bare": [
+                        round(a / b, 2) for a, b in zip(rates[name], rates["bare"], strict=True)
+                    ]
                     for name in ("copied", "whole")
                 },
             }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import replace
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,16 +15,16 @@ import pyarrow.compute as pc
 from partwright.errors import PartwrightError
 from partwright.migration.placement import Placement
 from partwright.migration.streams import Streams
+from partwright.migration.translate import Slice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
     from partwright.migration.ledger import State
     from partwright.migration.settings import Migration
     from partwright.migration.streams import Record
-    from partwright.migration.translate import Slice
     from partwright.migration.writer import Writer
 
 __all__ = ["Copier", "Older"]
@@ -44,12 +47,11 @@ class Older:
         self._before = Placement(older, 1, client, key_type)
         self._now = placement
 
-    def of(self, keys: pa.Array, partitions: Sequence[int]) -> list[bool]:
+    def of(self, keys: pa.Array, partitions: pa.Array) -> pa.Array:
         """Of each record whether it was; one that is where both put it may be copied later."""
-        at = pa.array(partitions, pa.int32())
-        is_old = pc.equal(self._before.home(keys), at)
-        is_new = pc.equal(self._now.home(keys), at)
-        return pc.fill_null(pc.and_not(is_old, is_new), pa.scalar(False)).to_pylist()  # type: ignore[no-any-return]
+        is_old = pc.equal(self._before.home(keys), partitions)
+        is_new = pc.equal(self._now.home(keys), partitions)
+        return pc.fill_null(pc.and_not(is_old, is_new), pa.scalar(False))
 
 
 class Copier:
@@ -89,6 +91,7 @@ class Copier:
         self._began = time.monotonic()
         self._copied = 0
         self._streams: Streams | None = None
+        self._filler = ThreadPoolExecutor(1, "partwright-migrate")
 
     def __enter__(self) -> Self:
         return self
@@ -96,6 +99,7 @@ class Copier:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._filler.shutdown()
         self._close()
 
     def _close(self) -> None:
@@ -141,25 +145,25 @@ class Copier:
 
     def _copy(self, records: Sequence[Record], bounds: Sequence[int], streams: Streams) -> None:
         keys = pa.array([record.key() for record in records], pa.binary())
-        partitions = [record.partition() for record in records]
-        offsets = [record.offset() for record in records]
+        partitions = pa.array([record.partition() for record in records], pa.int32())
+        offsets = pa.array([record.offset() for record in records], pa.int64())
         self._refuse_strays(keys, partitions, offsets)
         targets = self._place.of(keys, partitions, offsets)
         at = list(self.state.at)
-        for partition, offset in dict(zip(partitions, offsets, strict=True)).items():
-            at[partition] = offset + 1
+        for record in records:
+            at[record.partition()] = record.offset() + 1
         for partition, bound in enumerate(bounds):
             if streams.passed(partition, bound):
                 at[partition] = max(at[partition], bound)
         chosen = self._chosen(keys, partitions, offsets)
         if chosen is not None:
             records = [records[row] for row in chosen]
-            targets = [targets[row] for row in chosen]
+            partitions, offsets, targets = (each.take(chosen) for each in (partitions, offsets, targets))
         if not records:
             self.state = replace(self.state, at=at)
             return
         untimed = sum([record.timestamp()[1] <= 0 for record in records])
-        before = self.state
+        before, deleted = self.state, self._deleted(streams)
 
         def reached(copies: Slice) -> State:
             return replace(
@@ -168,36 +172,49 @@ class Copier:
                 ends=_ends(before.ends, copies.bases, copies.counts()),
                 copied=before.copied + len(records),
                 untimed=before.untimed + untimed,
-                deleted=self._deleted(streams),
+                deleted=deleted,
             )
 
-        self.state = self._writer.write(records, targets, reached)
+        copies = Slice(partitions.to_pylist(), offsets.to_pylist(), targets.to_pylist(), {})
+        with self._filling(streams, bounds):
+            self.state = self._writer.write(records, copies, reached)
         self._copied += len(records)
         self._progress(self.state.copied)
         self._wait()
+
+    @contextmanager
+    def _filling(self, streams: Streams, bounds: Sequence[int]) -> Iterator[None]:
+        """The next records come while these are written, and only while they are."""
+        stopped = Event()
+        filled = self._filler.submit(streams.fill, bounds, self._most, stopped)
+        try:
+            yield
+        finally:
+            stopped.set()
+            wait([filled])
+        filled.result()
 
     def _deleted(self, streams: Streams) -> int:
         found, streams.deleted = self.state.deleted + streams.deleted, 0
         return found
 
-    def _chosen(self, keys: pa.Array, partitions: Sequence[int], offsets: Sequence[int]) -> list[int] | None:
+    def _chosen(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> list[int] | None:
         """In the order `generation` the rows that are copied now; else None."""
         if self._older is None:
             return None
         is_older = self._older.of(keys, partitions)
-        if not self.state.is_older_done:
-            return [row for row, older in enumerate(is_older) if older]
-        ends = self.state.older_ends
-        return [
-            row for row, older in enumerate(is_older) if not older or offsets[row] >= ends[partitions[row]]
-        ]
+        if self.state.is_older_done:
+            ends = pa.array(self.state.older_ends, pa.int64())
+            is_older = pc.invert(pc.and_(is_older, pc.less(offsets, ends.take(partitions))))
+        rows: list[int] = pc.indices_nonzero(is_older).to_pylist()
+        return rows
 
-    def _refuse_strays(self, keys: pa.Array, partitions: Sequence[int], offsets: Sequence[int]) -> None:
+    def _refuse_strays(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> None:
         if not self.state.every_key_at_home:
             return
         home = self._place.home(keys)
-        is_away = pc.fill_null(pc.not_equal(home, pa.array(partitions, pa.int32())), pa.scalar(False))
-        if (row := pc.index(is_away, True).as_py()) >= 0:
+        row = pc.index(pc.not_equal(home, partitions), True).as_py()
+        if row >= 0:
             raise PartwrightError(
                 f"the key {keys[row].as_py()!r} was written to partition {partitions[row]} of "
                 f"{self._migration.source.topic!r} (offset {offsets[row]}), and {self._migration.client} puts it into "

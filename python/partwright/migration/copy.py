@@ -181,7 +181,7 @@ def _begun(
     if target is not None:
         refuse_foreign(migration, target)
     own = settings_of(migration.source).own
-    seen = scan(migration, source, groups_of(migration.source, groups), scanning)
+    seen = scan(migration, source, groups_of(migration.source, groups), scanning, sizes=False)
     refuse_scattered(migration, seen)
     is_older = migration.order == "generation"
     if Ledger(migration.target.config, migration.ledger).extent() is None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from partwright.keys.hashing import placer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pyarrow as pa
 
 __all__ = ["Placement"]
 
@@ -28,7 +24,8 @@ class Placement:
         key_type: How a key's bytes are hashed; see `partwright.partition_for_key`.
 
     Examples:
-        >>> Placement(3, 6, "java", None).of(pa.array([b"a", None, None]), [0, 1, 1], [5, 8, 9])
+        >>> partitions, offsets = pa.array([0, 1, 1]), pa.array([5, 8, 9])
+        >>> Placement(3, 6, "java", None).of(pa.array([b"a", None, None]), partitions, offsets).to_pylist()
         [2, 1, 4]
     """
 
@@ -37,7 +34,7 @@ class Placement:
         self._place = placer(new, client, key_type)
         self._home = placer(old, client, key_type)
 
-    def of(self, keys: pa.Array, partitions: Sequence[int], offsets: Sequence[int]) -> list[int]:
+    def of(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> pa.Array:
         """The new partition of each record.
 
         Args:
@@ -45,19 +42,18 @@ class Placement:
             partitions: Their old partitions.
             offsets: Their offsets there.
         """
-        found: list[int | None] = self._place(keys).to_pylist()
-        return [
-            self.of_keyless(partition, offset) if target is None else target
-            for target, partition, offset in zip(found, partitions, offsets, strict=True)
-        ]
+        found = self._place(keys)
+        if not found.null_count:
+            return found
+        keyless = pc.is_null(found)
+        places = zip(partitions.filter(keyless).to_pylist(), offsets.filter(keyless).to_pylist(), strict=True)
+        return pc.replace_with_mask(
+            found, keyless, pa.array([self.of_keyless(*place) for place in places], found.type)
+        )
 
     def of_keyless(self, partition: int, offset: int) -> int:
         """The new partition of a record that the client would place anywhere."""
         return (partition + self._old * offset) % self._new
-
-    def keyed(self, keys: pa.Array) -> pa.Array:
-        """The new partition by the key alone; null where the client does not go by it."""
-        return self._place(keys)
 
     def home(self, keys: pa.Array) -> pa.Array:
         """The old partition that the client gives each key; null where the client does not go by it."""

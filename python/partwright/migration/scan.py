@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -98,6 +98,8 @@ def scan(
     source: Found,
     groups: Sequence[Group],
     progress: Callable[[int, float | None], None],
+    *,
+    sizes: bool = True,
 ) -> Scan:
     """Reads the old topic once.
 
@@ -106,6 +108,7 @@ def scan(
         source: The old topic as it is.
         groups: Its consumer groups.
         progress: Called with how many records were read, and with how much of all that is.
+        sizes: Whether their bytes are counted, which takes more time.
 
     Raises:
         BrokerError: The broker is gone, sends nothing more, or gives no right to read.
@@ -116,7 +119,7 @@ def scan(
     seen = Observed()
     counted = _Counted(groups, source, is_layered=migration.order is None)
     config = KafkaConfig.read(migration.source.config, settings={"isolation.level": "read_committed"})
-    records = TopicRecords(None, migration.source.topic, sizes=True, kafka_config=config)
+    records = TopicRecords(None, migration.source.topic, sizes=sizes, kafka_config=config)
     held: list[TopicChunk] = []
     rows = 0
     for chunk in records.batches():
@@ -136,23 +139,22 @@ def scan(
     return found
 
 
-def _joined(chunks: Sequence[TopicChunk]) -> list[pa.Array]:
-    return [pa.concat_arrays([chunk[column] for chunk in chunks]) for column in range(len(chunks[0]))]
+def _joined(chunks: Sequence[TopicChunk]) -> list[Any]:
+    columns = zip(*chunks, strict=True)
+    return [None if column[0] is None else pa.concat_arrays(column) for column in columns]
 
 
-def _add(
-    found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[pa.Array]
-) -> None:
+def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[Any]) -> None:
     keys, partitions, offsets, times, sizes = columns
     seen.add(keys, partitions.cast(pa.int64()), times, offsets, sizes)
     home = place.home(keys)
     keyless = home.null_count
     found.records += len(keys)
-    found.bytes += pc.sum(sizes).as_py() or 0
+    found.bytes += (pc.sum(sizes).as_py() or 0) if sizes is not None else 0
     found.keyless += keyless
     found.untimed += times.null_count + pc.sum(pc.equal(times, 0)).as_py() if len(times) else 0
     found.away += pc.sum(pc.not_equal(home, partitions)).as_py() or 0
-    targets = pa.array(place.of(keys, partitions.to_pylist(), offsets.to_pylist()), pa.int32())
+    targets = place.of(keys, partitions, offsets)
     found.shares.update(_counts(targets))
     counted.add(partitions, offsets, targets)
 

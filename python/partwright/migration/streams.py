@@ -22,6 +22,7 @@ from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from threading import Event
     from types import TracebackType
 
     from confluent_kafka import Consumer, KafkaError, TopicPartition
@@ -35,7 +36,7 @@ _POLL_S, _POLLED = 0.2, 1000
 _STALL_S = 60.0
 # What is held of all partitions together, and of one at least.
 _HELD_BYTES, _HELD_LEAST = 128 << 20, 1 << 20
-# A record takes memory besides its bytes.
+# A record takes memory besides the bytes of its value.
 _RECORD_BYTES = 300
 _WAIT = "fetch.wait.max.ms"
 _LONGEST_WAIT_MS = 100
@@ -127,7 +128,7 @@ class Streams:
 
     def drop(self, partition: int) -> None:
         """The head of a partition is done with."""
-        self._taken(partition, self._queues[partition].popleft())
+        self._taken(partition, len(self._queues[partition].popleft()) + _RECORD_BYTES)
 
     def passed(self, partition: int, bound: int) -> bool:
         """Whether all records of a partition below an offset have come, and been taken."""
@@ -152,11 +153,15 @@ class Streams:
         while True:
             for partition, bound in enumerate(bounds):
                 queue = self._queues[partition]
-                while queue and count and size > 0 and queue[0].offset() < bound:
+                taken = 0
+                while queue and count and size > taken and queue[0].offset() < bound:
                     record = queue.popleft()
                     found.append(record)
                     count -= 1
-                    size -= self._taken(partition, record)
+                    taken += len(record) + _RECORD_BYTES
+                if taken:
+                    size -= taken
+                    self._taken(partition, taken)
             if not count or size <= 0 or all(map(self.passed, range(len(bounds)), bounds)):
                 return found
             self._poll()
@@ -174,18 +179,36 @@ class Streams:
             record = self._queues[partition].popleft()
             found.append(record)
             count -= 1
-            size -= self._taken(partition, record)
+            size -= len(record) + _RECORD_BYTES
+            self._taken(partition, len(record) + _RECORD_BYTES)
             if (following := self.head(partition, bounds[partition])) is not None:
                 heappush(heads, (following.timestamp()[1], partition))
         return found
 
-    def _taken(self, partition: int, record: Record) -> int:
-        size = _size(record)
+    def fill(self, bounds: Sequence[int], count: int, stopped: Event) -> None:
+        """Lets records come, ahead of who takes them: for a thread of its own, while nobody else uses the streams.
+
+        Args:
+            bounds: Up to which offset each partition is read.
+            count: It ends as soon as so many records are there,
+            stopped: or this is set.
+
+        Raises:
+            BrokerError: As `head` says.
+        """
+        while (
+            not stopped.is_set()
+            and sum(map(len, self._queues.values())) < count
+            and any(self.at[partition] < bound for partition, bound in enumerate(bounds))
+            and not self._paused
+        ):
+            self._poll()
+
+    def _taken(self, partition: int, size: int) -> None:
         self._held[partition] -= size
         if partition in self._paused and self._held[partition] < self._most // 4:
             self._paused.discard(partition)
             self._consumer.resume([self._place(partition)])
-        return size
 
     def _poll(self) -> None:
         """Takes what has come; other partitions than the one that is waited for may hold more than they should."""
@@ -197,7 +220,7 @@ class Streams:
                 self._event(partition, record.offset(), error)
                 continue
             self._queues[partition].append(record)
-            self._held[partition] += _size(record)
+            self._held[partition] += len(record) + _RECORD_BYTES
             self.at[partition] = record.offset() + 1
         full = {each for each, held in self._held.items() if held > self._most} - self._paused
         if full:
@@ -241,7 +264,3 @@ class Streams:
     def _place(self, partition: int) -> TopicPartition:
         place: TopicPartition = confluent_kafka().TopicPartition(self._topic, partition, self.at[partition])
         return place
-
-
-def _size(record: Record) -> int:
-    return len(record) + len(record.key() or b"") + _RECORD_BYTES

@@ -103,7 +103,7 @@ def is_there(side: Side) -> bool:
         BrokerError: No Kafka answers, or it gives no right.
     """
     with admin_client(side.config, TIMEOUT_S) as admin:
-        return described(admin, [side.topic])[side.topic] is not None
+        return described(admin, [side.topic], "READ")[side.topic] is not None
 
 
 def ends_of(side: Side, partitions: int) -> list[int]:

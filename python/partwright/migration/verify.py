@@ -166,10 +166,10 @@ class _Pairs:
             self.compared += 1
             keys.append(copy.key())
             places.append((partition, offset, target))
-        found_ = self._place.of(
-            pa.array(keys, pa.binary()), [each[0] for each in places], [each[1] for each in places]
-        )
-        for target, (partition, offset, copied_to) in zip(found_, places, strict=True):
+        partitions = pa.array([each[0] for each in places], pa.int32())
+        offsets = pa.array([each[1] for each in places], pa.int64())
+        targets = self._place.of(pa.array(keys, pa.binary()), partitions, offsets).to_pylist()
+        for target, (partition, offset, copied_to) in zip(targets, places, strict=True):
             if target != copied_to:
                 self.changed += 1
                 self._say(
@@ -215,7 +215,8 @@ class _Pairs:
     def _missed(self, record: Record) -> None:
         if self._older is not None:
             partition = record.partition()
-            (is_older,) = self._older.of(pa.array([record.key()], pa.binary()), [partition])
+            at = pa.array([partition], pa.int32())
+            is_older = self._older.of(pa.array([record.key()], pa.binary()), at)[0].as_py()
             is_first = is_older and record.offset() < self.state.older_ends[partition]
             if is_first != self._is_older_pass:
                 return
