@@ -276,7 +276,7 @@ def test_what_it_says_is_for_people_too(
         "plan": "can be copied with each key in order",
         "copy": "records are copied",
         "verify": "0 lost, 0 twice",
-        "cutover": "1 groups have their offsets",
+        "cutover": "1 group has its offsets",
         "finish": "Finished",
     }.items():
         code, out, err = told("migrate", step, *words)

@@ -76,9 +76,7 @@ def _missing(said: str) -> tuple[str, str, str]:
 
 
 def test_the_page_names_each() -> None:
-    rows = [
-        line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `migrate")
-    ]
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `migrate")]
     text = " ".join(rows)
     for operation, *_ in RIGHTS:
         assert operation in text, operation

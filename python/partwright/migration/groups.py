@@ -169,6 +169,8 @@ def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, in
             if not is_moving or time.monotonic() > until:
                 break
             time.sleep(_POLL_S)
+        if refused and refused[0].error.code() == _GROUP_DENIED:
+            raise BrokerError(f"Kafka {admin.where} gives {no_right('READ', 'group', group)}", value=group)
         if refused:
             raise BrokerError(
                 f"Kafka {admin.where} does not set the offsets of the group {group!r} in {len(refused)} of "

@@ -26,7 +26,7 @@ class Placement:
     Examples:
         >>> partitions, offsets = pa.array([0, 1, 1]), pa.array([5, 8, 9])
         >>> Placement(3, 6, "java", None).of(pa.array([b"a", None, None]), partitions, offsets).to_pylist()
-        [2, 1, 4]
+        [4, 1, 4]
     """
 
     def __init__(self, old: int, new: int, client: str, key_type: str | None) -> None:

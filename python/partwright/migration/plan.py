@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plan", "source_of"]
 
-# A copy takes about so many times as long as reading keys and sizes does; see benches/python/migrating.py.
-_COPY_OVER_SCAN = 5
+# A copy takes about so many times as long as this look, and looks itself; see benches/python/migrating.py.
+_COPY_OVER_SCAN = 2.5
 
 
 def plan(

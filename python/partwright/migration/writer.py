@@ -187,6 +187,8 @@ class Writer:
             if time.monotonic() > until:
                 raise self._troubles.late()
         if edges.refused is not None:
+            # It may be gone with the rest for a reason that the transaction's end alone tells.
+            self._producer.commit_transaction(_START_S)
             self._refuse_error(edges.refused)
 
     def _commit(self, state: State, copies: Slice | None) -> State:

@@ -124,9 +124,10 @@ def _verify(console: Console, answer: Answer) -> None:
 
 
 def _cutover(console: Console, answer: Answer) -> None:
+    many = len(answer.groups)
+    moved = "1 group has its" if many == 1 else f"{many} groups have their"
     console.print(
-        f"[green]✓[/] All {answer.written:,} records are copied, and {len(answer.groups)} groups have their offsets in "
-        "the new topic."
+        f"[green]✓[/] All {answer.written:,} records are copied, and {moved} offsets in the new topic."
     )
     _said(console, answer)
     _groups(console, answer, "reads again")
@@ -181,7 +182,7 @@ def _said(console: Console, answer: Answer) -> None:
 
 def _groups(console: Console, answer: Answer, again: str) -> None:
     if not answer.groups:
-        console.print("  No consumer group has committed offsets of the old topic.")
+        console.print("  No consumer group that this user may see has committed offsets of the old topic.")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("group", overflow="fold")
