@@ -279,9 +279,17 @@ def translated(
     ledger = Ledger(migration.target.config, migration.ledger)
     committed = [list(each.committed) for each in found_.values()]
     # In order of generations or times a later copy may be of an earlier offset.
-    for _, some in ledger.copies(None if state.older is not None else committed):
-        for each in found_.values():
-            each.add(some)
+    at: list[int] | None = None
+    for then, copies in ledger.entries(None if state.older is not None else committed):
+        if copies is not None:
+            some = None
+            for each in found_.values():
+                if at is not None and each.has_none_below(at):
+                    each.add_unread(copies.bases, copies.count)
+                else:
+                    some = some or copies.slice()
+                    each.add(some)
+        at = then.at
     return {name: (each.offsets(state.ends), each.reread, each.unread) for name, each in found_.items()}
 
 

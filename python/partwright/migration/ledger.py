@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from partwright.migration.settings import Migration
     from partwright.migration.streams import Record
 
-__all__ = ["MAPPING", "Ledger", "Moved", "State", "encoded"]
+__all__ = ["MAPPING", "Copies", "Ledger", "Moved", "State", "encoded"]
 
 VERSION = 1
 MAPPING = "mapping"
@@ -184,16 +184,33 @@ def _short(numbers: Any) -> pa.Array:
     return pa.array(numbers, _type(numbers))
 
 
-def _decoded(data: bytes) -> Slice:
-    rows = pa.ipc.open_stream(data).read_all()
-    partitions, steps, targets = (rows[name].to_pylist() for name in ("partition", "step", "target"))
-    before: dict[int, int] = {}
-    offsets = []
-    for partition, step in zip(partitions, steps, strict=True):
-        before[partition] = before.get(partition, 0) + step
-        offsets.append(before[partition])
-    bases = dict(json.loads(rows.schema.metadata[b"bases"]))
-    return Slice(partitions, offsets, targets, bases)
+class Copies:
+    """Where the copies of one transaction were and are, as the ledger has it.
+
+    Args:
+        data: What `encoded` made.
+
+    Attributes:
+        bases: By new partition the offset of the first of them.
+        count: How many they are.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._rows = pa.ipc.open_stream(data).read_all()
+        self.bases: dict[int, int] = dict(json.loads(self._rows.schema.metadata[b"bases"]))
+        self.count = self._rows.num_rows
+
+    def slice(self) -> Slice:
+        """Each of them, which takes more time."""
+        partitions, steps, targets = (
+            self._rows[name].to_pylist() for name in ("partition", "step", "target")
+        )
+        before: dict[int, int] = {}
+        offsets = []
+        for partition, step in zip(partitions, steps, strict=True):
+            before[partition] = before.get(partition, 0) + step
+            offsets.append(before[partition])
+        return Slice(partitions, offsets, targets, self.bases)
 
 
 class Ledger:
@@ -241,8 +258,8 @@ class Ledger:
             window *= 4
         return None
 
-    def copies(self, committed: list[list[int]] | None = None) -> Iterator[tuple[State, Slice]]:
-        """Where the copies were and are, in the order in which they were made, and how far the migration was then.
+    def entries(self, committed: list[list[int]] | None = None) -> Iterator[tuple[State, Copies | None]]:
+        """How far the migration was after each transaction, and which copies it made, in their order.
 
         Args:
             committed: Groups' offsets: copies before the first that one of them has not read may be left out.
@@ -252,8 +269,7 @@ class Ledger:
             return
         start = extent[0] if committed is None else self._before(committed, *extent)
         for state, data in self._entries(start, extent[1]):
-            if data is not None:
-                yield state, _decoded(data)
+            yield state, None if data is None else Copies(data)
 
     def _before(self, committed: list[list[int]], begin: int, end: int) -> int:
         """A record of the ledger when none had been copied that one of the groups has not read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from partwright._check import MOST_LONG
@@ -40,6 +41,9 @@ _MEANWHILE = {
     "message.timestamp.difference.max.ms": str(MOST_LONG),
 }
 _ITS_OWN = 1
+# LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER and REPLICA_NOT_AVAILABLE.
+_LEADERLESS = {5, 6, 9}
+_SETTLE_S, _POLL_S = 30.0, 0.2
 
 
 class Found(NamedTuple):
@@ -113,7 +117,16 @@ def ends_of(side: Side, partitions: int) -> list[int]:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
         PartwrightError: It has another number of partitions by now.
     """
-    now = found(side)
+    until = time.monotonic() + _SETTLE_S
+    while True:
+        try:
+            now = found(side)
+            break
+        except BrokerError as error:
+            # A partition's leader moves now and then while a topic is copied.
+            if error.value not in _LEADERLESS or time.monotonic() > until:
+                raise
+            time.sleep(_POLL_S)
     if len(now.ends) != partitions:
         raise PartwrightError(
             f"the topic {side.topic!r} has {len(now.ends)} partitions by now, and had {partitions} as its copy began: "

@@ -79,6 +79,21 @@ class Translation:
             elif target in self._first:
                 self.reread += 1
 
+    def has_none_below(self, at: Sequence[int]) -> bool:
+        """Whether the group has read no record of these offsets of the old partitions, or later ones."""
+        return all(map(int.__ge__, at, self.committed))
+
+    def add_unread(self, bases: Mapping[int, int], count: int) -> None:
+        """Takes the next records, none of which the group has read.
+
+        Args:
+            bases: By new partition the offset of the first of them.
+            count: How many they are.
+        """
+        self.unread += count
+        for target, base in bases.items():
+            self._first.setdefault(target, base)
+
     def offsets(self, ends: Sequence[int]) -> dict[int, int]:
         """The group's offset in each new partition.
 

@@ -126,7 +126,9 @@ class _Pairs:
         ) as copies:
             records = Streams(migration.source.config, migration.source.topic, dict(enumerate(begin)))
             try:
-                for at, some in Ledger(migration.target.config, migration.ledger).copies():
+                for at, made in Ledger(migration.target.config, migration.ledger).entries():
+                    if made is None:
+                        continue
                     if self._is_older_pass and at.is_older_done:
                         # The copy began anew, with the records that it left out at first.
                         self._rest(records, state.older_ends)
@@ -135,7 +137,7 @@ class _Pairs:
                             migration.source.config, migration.source.topic, dict(enumerate(begin))
                         )
                         self._is_older_pass = False
-                    self._slice(some, records, copies)
+                    self._slice(made.slice(), records, copies)
                     progress(self.compared, state.copied)
                 self._rest(records, state.at)
             finally:

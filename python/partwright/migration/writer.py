@@ -216,7 +216,7 @@ class Writer:
                 if time.monotonic() > until:
                     raise BrokerError(
                         f"Kafka at {self._config.servers} does not {what} a transaction in {seconds:g} s "
-                        f"({error.args[0].str()}): see the broker's log, and start again"
+                        f"({error.args[0].str()}): see in its log whether it can make transactions, and start again"
                     ) from error
             else:
                 return
