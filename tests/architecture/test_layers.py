@@ -200,7 +200,7 @@ def test_imports_are_told_apart() -> None:
         ("pandas", {"spark/engines/pandas_udf.py"}),
         ("aws_msk_iam_sasl_signer", {"kafka/connection/msk_iam.py"}),
         ("kafka", {"kafka/"}),
-        ("confluent_kafka", {"kafka/"}),
+        ("confluent_kafka", {"kafka/", "migration/"}),
         ("cryptography", {"kafka/connection/stores.py", "kafka/embedded_certificates.py"}),
         ("psutil", {"kafka/"}),
         ("click", {"cli/"}),

@@ -33,6 +33,7 @@ _COMMANDS = {
     "doctor": "Why a Kafka cannot be reached, or Spark's executors cannot run partwright.",
     "fingerprint": "Which client wrote this topic, and for how many partitions?",
     "group": "Play a consumer group's life: rebalances, who reads what, and what it costs.",
+    "migrate": "A topic into another number of partitions: each key in order, groups' offsets carried over.",
     "place": "Add to each record of a file the partition that a client gives it.",
     "resize": "What moves when a topic gets another number of partitions?",
     "run": "The main job: read records, place each, write them to Kafka, read them back, check each one.",

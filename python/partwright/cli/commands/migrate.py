@@ -1,0 +1,272 @@
+"""`partwright migrate`: a topic into another number of partitions, in order, with its consumer groups' offsets."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from partwright.cli.input.completion import client_names
+from partwright.cli.input.connection import connection_options
+from partwright.cli.input.options import json_option, key_type_option, partitions_option, topic_key_type
+from partwright.cli.reading_progress import reading, working
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from partwright.cli.input.connection import Connection
+    from partwright.migration.answer import Answer
+    from partwright.migration.settings import Migration
+
+__all__ = ["command"]
+
+_Answer = TypeVar("_Answer")
+
+
+@click.group(name="migrate", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Copy a topic into another number of partitions: each key in order, and no consumer group skips a record.
+
+    \b
+    The steps, each of which may be repeated:
+      plan      what would move, and who would read what again; writes nothing
+      copy      copies, goes on where it was interrupted, and follows what is written meanwhile
+      verify    compares every record with its copy
+      cutover   once writers and consumers are stopped: copies the rest, sets the groups' offsets
+      finish    the new topic gets its own retention; until then `cutover --back` goes back
+
+    \b
+    Examples:
+      partwright migrate plan kafka://127.0.0.1:9092/orders orders-24 -n 24
+      partwright migrate copy kafka://127.0.0.1:9092/orders orders-24 -n 24 --rate 20000
+      partwright migrate copy kafka://old:9092/orders kafka://new:9092/orders -n 24
+    """
+
+
+def _options(step: Callable[..., _Answer]) -> Callable[..., _Answer]:
+    """What each step takes; its function gets a `Migration` and the groups."""
+
+    @click.argument("source")
+    @click.argument("target")
+    @partitions_option("How many partitions the new topic has.", "partitions", required=True)
+    @click.option(
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="G",
+        help="A consumer group that moves; may be repeated (default: each that has offsets of SOURCE).",
+    )
+    @click.option(
+        "--client",
+        metavar="C",
+        shell_complete=client_names,
+        help="The client whose rule places each key; `partwright which x -n 1` names all (default: java).",
+    )
+    @key_type_option
+    @click.option(
+        "--order",
+        metavar="ORDER",
+        help="How records of a key that is in several partitions are merged: time, or generation (those from before "
+        "partitions were added first); by default such keys are refused.",
+    )
+    @click.option(
+        "--from-config",
+        metavar="FILE",
+        help="The client configuration of SOURCE (default: --command-config).",
+    )
+    @click.option(
+        "--to-config", metavar="FILE", help="The client configuration of TARGET (default: --command-config)."
+    )
+    @connection_options
+    @json_option
+    @functools.wraps(step)
+    def with_migration(
+        source: str,
+        target: str,
+        partitions: int,
+        client: str | None,
+        key_type: str | None,
+        order: str | None,
+        from_config: str | None,
+        to_config: str | None,
+        connection: Connection,
+        **more: object,
+    ) -> _Answer:
+        return step(
+            _migration(
+                source, target, partitions, client, key_type, order, from_config, to_config, connection
+            ),
+            **more,
+        )
+
+    return with_migration
+
+
+def _migration(
+    source: str,
+    target: str,
+    partitions: int,
+    client: str | None,
+    key_type: str | None,
+    order: str | None,
+    from_config: str | None,
+    to_config: str | None,
+    connection: Connection,
+) -> Migration:
+    # Imported here alone: --help is there at once.
+    from partwright.kafka.address import parse_kafka
+    from partwright.migration.settings import Migration, Side
+
+    servers, topic = parse_kafka(source)
+    if topic is None:
+        raise PartwrightError(
+            f"SOURCE {source!r} names no topic: write kafka://host:port/topic", value=source
+        )
+    there = connection.of(from_config).config(servers)
+    there.required_servers()
+    new_servers, new_topic = parse_kafka(target) if ":" in target or "/" in target else (None, target)
+    if not new_topic:
+        raise PartwrightError(
+            f"TARGET {target!r} names no topic: write kafka://host:port/topic, or the name alone for a topic of the "
+            "same Kafka",
+            value=target,
+        )
+    here = connection.of(to_config).config(new_servers) if to_config or new_servers else there
+    if here.servers is None:
+        here = here.at(there.required_servers())
+    return Migration(
+        Side(there, topic),
+        Side(here, new_topic),
+        partitions,
+        client or "java",
+        topic_key_type(key_type),
+        order,
+        is_client_said=client is not None,
+    )
+
+
+def _printed(answer: Answer, *, as_json: bool) -> int:
+    if as_json:
+        click.echo(json.dumps(answer.to_dict(), ensure_ascii=False))
+    else:
+        from partwright.cli.tables.migrate import print_answer
+
+        print_answer(answer)
+    return 0 if answer.ok else 1
+
+
+@command.command()
+@_options
+def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
+    """Say what would move, who would read what again, how long it takes; read SOURCE once, and write nothing.
+
+    SOURCE is kafka://host:port/topic, TARGET another one, or a name alone for a topic of the same Kafka.
+
+    \b
+    Exit code: 0 it can be copied in order, 1 keys are in several partitions, 2 wrong use or bad input.
+    """
+    from partwright.migration import plan as planned
+
+    with reading(f"looking at {migration.source.topic}") as read:
+        return _printed(planned(migration, groups, read), as_json=as_json)
+
+
+@command.command()
+@_options
+@click.option(
+    "--rate", type=float, metavar="N", help="Records a second at most (default: as many as can be)."
+)
+@click.option(
+    "--lag",
+    type=int,
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="End when no more than N offsets are not copied.",
+)
+@click.option("--follow", is_flag=True, help="Go on as records come, until Ctrl-C.")
+def copy(
+    migration: Migration,
+    groups: tuple[str, ...],
+    *,
+    rate: float | None,
+    lag: int,
+    follow: bool,
+    as_json: bool,
+) -> int:
+    """Copy SOURCE into TARGET, each key in order; go on where the last copy stopped, whatever stopped it.
+
+    Both topics may be in use: SOURCE is only read, and TARGET is made, with SOURCE's own settings. Copies and how far
+    they are lie in one transaction, so that nothing is there twice and nothing is missing after a crash.
+
+    \b
+    Exit code: 0 copied, 2 wrong use or bad input, or it cannot be copied in order, 130 interrupted.
+    """
+    from partwright.migration import copy as copied
+
+    with (
+        reading(f"looking at {migration.source.topic}") as read,
+        working(f"copying to {migration.target.topic}", "records") as work,
+    ):
+        answer = copied(
+            migration,
+            groups,
+            rate=rate,
+            lag=lag,
+            follow=follow,
+            scanning=read,
+            copying=lambda done, left: work(done, done + left),
+        )
+    return _printed(answer, as_json=as_json)
+
+
+@command.command()
+@_options
+def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
+    """Read both topics and compare each record with its copy: key, value, headers, time, place, order; and offsets.
+
+    \b
+    Exit code: 0 all is as it should be, 1 something is not, 2 wrong use or bad input.
+    """
+    from partwright.migration import verify as verified
+
+    with working(f"comparing {migration.source.topic} and {migration.target.topic}", "records") as work:
+        return _printed(verified(migration, groups, work), as_json=as_json)
+
+
+@command.command()
+@_options
+@click.option("--back", "is_back", is_flag=True, help="Go back to SOURCE, as long as nothing is finished.")
+def cutover(migration: Migration, groups: tuple[str, ...], *, is_back: bool, as_json: bool) -> int:
+    """Copy what is left and set the groups' offsets of TARGET, once SOURCE's writers and the groups are stopped.
+
+    A group that runs is refused by its name, and so is a SOURCE to which records still come. SOURCE and the groups'
+    offsets there stay as they are: --back says how to go back to them.
+
+    \b
+    Exit code: 0 the groups may start on TARGET, 2 wrong use or bad input, or something still runs.
+    """
+    from partwright.migration import back
+    from partwright.migration import cutover as cut_over
+
+    if is_back:
+        return _printed(back(migration), as_json=as_json)
+    with working(f"copying the rest to {migration.target.topic}", "records") as work:
+        answer = cut_over(migration, groups, copying=lambda done, left: work(done, done + left))
+    return _printed(answer, as_json=as_json)
+
+
+@command.command()
+@_options
+def finish(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int:
+    """Give TARGET its own retention, and forget the migration; SOURCE stays, and there is no way back any more.
+
+    \b
+    Exit code: 0 finished, 2 wrong use or bad input.
+    """
+    from partwright.migration import finish as finished
+
+    return _printed(finished(migration, groups), as_json=as_json)

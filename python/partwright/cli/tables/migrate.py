@@ -1,0 +1,217 @@
+"""What a step of `partwright migrate` did, in words and a table on stdout, and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.filesize import decimal
+from rich.markup import escape
+from rich.table import Table
+
+from partwright.cli.tables.console import bar, right_table, stdout_console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from partwright.migration.answer import Answer
+    from partwright.migration.scan import Scan
+
+__all__ = ["print_answer"]
+
+_WIDTH = 120
+_SHOWN = 48
+
+
+def print_answer(answer: Answer) -> None:
+    """Print it."""
+    console = stdout_console(_WIDTH)
+    console.print(
+        f"[bold]{escape(answer.source)}[/] ({answer.old} partitions) to [bold]{escape(answer.target)}[/] "
+        f"({answer.new} partitions)"
+    )
+    console.print()
+    _STEPS[answer.step](console, answer)
+
+
+def _plan(console: Console, answer: Answer) -> None:
+    more = answer.more
+    if answer.ok:
+        how = f", merged by {more['order']}" if more["order"] else ""
+        console.print(f"[green]✓[/] {answer.records:,} records can be copied with each key in order{how}.")
+    else:
+        console.print(
+            f"[red]✗[/] {more['scattered_keys']:,} keys are in several partitions ({answer.out_of_order:,} records): "
+            "copy refuses them. Say --order time or --order generation."
+        )
+    sampled = "" if more["keys_looked_at"] == "1 of 1" else f", {more['keys_looked_at']} of them looked at"
+    console.print(
+        f"  {decimal(more['bytes'])} uncompressed for each replica, {more['keys']:,} keys{sampled}, "
+        f"{more['keyless']:,} records without a place by their key, {more['tombstones']:,} tombstones."
+    )
+    if more["away"] and answer.ok:
+        console.print(
+            f"  {more['away']:,} records are not where this client puts their key; partwright fingerprint says "
+            f"{more['writer']} ({', '.join(more['family'][:3]) or 'no client'})."
+        )
+    if more["untimed"]:
+        console.print(f"  {more['untimed']:,} records have no time: their copies get the time of the copy.")
+    console.print(f"  Copying takes about {_lasts(more['copy_s'])}; looking took {_lasts(more['scan_s'])}.")
+    if answer.scan is not None and answer.scan.shares:
+        _shares(console, answer.scan)
+    _groups(console, answer, "reads again at most")
+    if answer.new % answer.old and any(answer.reread.values()):
+        console.print(
+            f"With a multiple of {answer.old} partitions, such as {-(-answer.new // answer.old) * answer.old}, no "
+            "group reads anything again."
+        )
+    _next(
+        console, "partwright migrate copy, with the same words. Writers and consumers keep running.", answer
+    )
+
+
+def _shares(console: Console, scan: Scan) -> None:
+    shares = sorted(scan.shares.items())
+    table = right_table("new partition", "records", "share")
+    table.add_column("")
+    most = max(scan.shares.values())
+    for target, many in shares[:_SHOWN]:
+        table.add_row(str(target), f"{many:,}", f"{many / scan.records:.1%}", bar(many, most))
+    console.print(table)
+    if len(shares) > _SHOWN:
+        console.print(f"and {len(shares) - _SHOWN:,} more")
+
+
+def _copy(console: Console, answer: Answer) -> None:
+    more = answer.more
+    rate = f", {more['copied_now'] / more['seconds']:,.0f} a second" if more["seconds"] else ""
+    console.print(
+        f"[green]✓[/] {answer.written:,} records are copied, {more['copied_now']:,} of them now in "
+        f"{_lasts(more['seconds'])}{rate}; {answer.lag:,} offsets came meanwhile."
+    )
+    _said(console, answer)
+    _groups(console, answer, "would read again now")
+    _next(
+        console,
+        "partwright migrate verify; or copy again, to come closer; or stop the writers and the groups, then cutover.",
+        answer,
+    )
+
+
+def _verify(console: Console, answer: Answer) -> None:
+    mark = "[green]✓[/]" if answer.ok else "[red]✗[/]"
+    what = "keys' last values" if answer.more["compared"] != "every record" else "records"
+    console.print(
+        f"{mark} compared {answer.records:,} {what}: {answer.lost:,} lost, {answer.twice:,} twice or foreign, "
+        f"{answer.changed:,} changed or misplaced, {answer.out_of_order:,} out of order; groups would skip "
+        f"{answer.skipped:,}."
+    )
+    if answer.more.get("first_wrong"):
+        console.print(f"  The first: {escape(answer.more['first_wrong'])}.")
+    if answer.more.get("gone"):
+        console.print(
+            f"  {answer.more['gone']:,} records were deleted from the old topic since: their copies were compared with "
+            "nothing."
+        )
+    if answer.lag:
+        console.print(f"  {answer.lag:,} offsets of the old topic are not copied yet, and not compared.")
+    _said(console, answer)
+    _groups(console, answer, "would read again now")
+    if answer.ok:
+        _next(console, "stop the writers and the groups, then partwright migrate cutover.", answer)
+    else:
+        console.print("Do not cut over: delete the new topic and its ledger, and begin anew.")
+
+
+def _cutover(console: Console, answer: Answer) -> None:
+    many = len(answer.groups)
+    moved = "1 group has its" if many == 1 else f"{many} groups have their"
+    console.print(
+        f"[green]✓[/] All {answer.written:,} records are copied, and {moved} offsets in the new topic."
+    )
+    _said(console, answer)
+    _groups(console, answer, "reads again")
+    _next(
+        console,
+        "start the groups and the writers on the new topic. When all is well, partwright migrate finish; until then "
+        "partwright migrate cutover --back goes back to the old topic, which nobody changed.",
+        answer,
+    )
+
+
+def _back(console: Console, answer: Answer) -> None:
+    console.print(
+        "[green]✓[/] Back: the old topic and the groups' offsets there are as they were at the cut-over. Start the "
+        "groups and the writers on the old topic."
+    )
+    if since := answer.more["written_since"]:
+        console.print(
+            f"[red]✗[/] {since:,} records were written to the new topic since the cut-over, and are not in the old "
+            "one: take them from there. Before the next copy delete the new topic and its ledger."
+        )
+    else:
+        _next(console, "partwright migrate copy goes on where it was.", answer)
+
+
+def _finish(console: Console, answer: Answer) -> None:
+    console.print(
+        f"[green]✓[/] Finished: the new topic has its own settings, {answer.written:,} records were copied to it."
+    )
+    kept = {name: value for name, value in answer.more["configs"].items() if value is not None}
+    told = ", ".join(f"{name}={value}" for name, value in kept.items()) or "the cluster's defaults"
+    console.print(f"  It keeps records by {escape(told)}: what is older is deleted within minutes.")
+    _next(console, "delete the old topic once nobody needs it; partwright has not touched it.", answer)
+
+
+def _said(console: Console, answer: Answer) -> None:
+    """What a reader of the new topic should know."""
+    more = answer.more
+    if more.get("aborted"):
+        console.print(
+            f"  {more['aborted']:,} copies of interrupted transactions lie in the new topic: consumers do not see them "
+            "with isolation.level=read_committed. Set it, for Java's default is another; or delete the new topic and "
+            "its ledger, and copy anew."
+        )
+    if more.get("deleted"):
+        console.print(
+            f"  {more['deleted']:,} offsets were deleted from the old topic before they could be copied."
+        )
+    if more.get("untimed"):
+        console.print(f"  {more['untimed']:,} records had no time: their copies have that of the copy.")
+
+
+def _groups(console: Console, answer: Answer, again: str) -> None:
+    if not answer.groups:
+        console.print("  No consumer group that this user may see has committed offsets of the old topic.")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("group", overflow="fold")
+    table.add_column("has not read", justify="right")
+    table.add_column(again, justify="right")
+    for name in sorted(answer.groups):
+        unread = answer.unread.get(name)
+        table.add_row(
+            escape(name), "" if unread is None else f"{unread:,}", f"{answer.reread.get(name, 0):,}"
+        )
+    console.print(table)
+
+
+def _lasts(seconds: float) -> str:
+    if seconds < 100:  # noqa: PLR2004 - then minutes say more
+        return f"{seconds:,.1f} s"
+    return f"{seconds / 60:,.0f} min"
+
+
+def _next(console: Console, words: str, answer: Answer) -> None:
+    if answer.ok:
+        console.print(f"[bold]Next[/]: {words}")
+
+
+_STEPS = {
+    "plan": _plan,
+    "copy": _copy,
+    "verify": _verify,
+    "cutover": _cutover,
+    "back": _back,
+    "finish": _finish,
+}

@@ -1,0 +1,13 @@
+"""A topic copied into another number of partitions, in order, with its consumer groups' offsets carried over."""
+
+from __future__ import annotations
+
+from partwright.migration.answer import Answer
+from partwright.migration.copy import copy
+from partwright.migration.cutover import back, cutover
+from partwright.migration.finish import finish
+from partwright.migration.plan import plan
+from partwright.migration.settings import Migration, Side
+from partwright.migration.verify import verify
+
+__all__ = ["Answer", "Migration", "Side", "back", "copy", "cutover", "finish", "plan", "verify"]

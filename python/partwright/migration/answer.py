@@ -1,0 +1,100 @@
+"""What a step of a migration did, or would do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partwright._check import Json
+    from partwright.migration.scan import Scan
+
+__all__ = ["Answer"]
+
+
+@dataclass
+class Answer:
+    """What a step of a migration did, or would do.
+
+    Attributes:
+        step: `plan`, `copy`, `verify`, `cutover`, `back` or `finish`.
+        source: The old topic's address.
+        target: The new topic's address.
+        old: How many partitions the old one has.
+        new: How many the new one has, or would have.
+        records: How many records the old topic has, as far as the step goes.
+        written: How many copies the new one has.
+        lost: How many records have no copy.
+        twice: How many records of the new topic are no copy, or one more.
+        out_of_order: How many copies stand before one of their key that is older; of `plan`, how many records are of
+            keys in several partitions, whose order nobody knows for sure.
+        changed: How many copies differ in key, value, headers, timestamp or partition.
+        skipped: How many records a group would not read.
+        groups: By group its offset in each new partition.
+        reread: By group how many records it reads again.
+        unread: By group how many records it has not read yet.
+        lag: How many offsets of the old topic are not copied yet.
+        more: What only this step tells, by name.
+        scan: What the old topic has, where the step looked.
+    """
+
+    step: str
+    source: str
+    target: str
+    old: int
+    new: int
+    records: int = 0
+    written: int = 0
+    lost: int = 0
+    twice: int = 0
+    out_of_order: int = 0
+    changed: int = 0
+    skipped: int = 0
+    groups: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    reread: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, int] = field(default_factory=dict)
+    lag: int = 0
+    more: Json = field(default_factory=dict)
+    scan: Scan | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every promise holds."""
+        is_planned = self.step == "plan" and self.more.get("order") is not None
+        wrong = self.lost or self.twice or self.changed or self.skipped
+        return not wrong and (is_planned or not self.out_of_order)
+
+    def to_dict(self) -> Json:
+        """As `--json` prints it.
+
+        Examples:
+            >>> found = Answer("verify", "kafka://a:9092/t", "kafka://a:9092/u", 4, 6, 10, 10, groups={"g": {0: 3}})
+            >>> told = found.to_dict()
+            >>> told["ok"], told["lost"], told["groups"]
+            (True, 0, {'g': {'0': 3}})
+        """
+        return {
+            "step": self.step,
+            "ok": self.ok,
+            "source": self.source,
+            "target": self.target,
+            "from": self.old,
+            "to": self.new,
+            "records": self.records,
+            "written": self.written,
+            "lost": self.lost,
+            "twice": self.twice,
+            "out_of_order": self.out_of_order,
+            "changed": self.changed,
+            "skipped": self.skipped,
+            "groups": {
+                name: {str(target): offset for target, offset in offsets.items()}
+                for name, offsets in self.groups.items()
+            },
+            "reread": dict(self.reread),
+            "unread": dict(self.unread),
+            "lag": self.lag,
+            **self.more,
+        }

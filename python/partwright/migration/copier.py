@@ -1,0 +1,236 @@
+"""Copies a topic up to some offsets, transaction by transaction, and knows how far it is."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Event
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.errors import PartwrightError
+from partwright.migration.placement import Placement
+from partwright.migration.streams import Streams
+from partwright.migration.translate import Slice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from partwright.migration.ledger import State
+    from partwright.migration.settings import Migration
+    from partwright.migration.streams import Record
+    from partwright.migration.writer import Writer
+
+__all__ = ["Copier", "Older"]
+
+# Fewer records make transactions dear, more of them make readers of committed records wait.
+_RECORDS, _BYTES = 20_000, 32 << 20
+
+
+class Older:
+    """Which records were written before there were more partitions: those that lie where fewer would put their key.
+
+    Args:
+        older: How many partitions there were.
+        placement: Where records go now.
+        client: The client whose rule placed each key.
+        key_type: How a key's bytes are hashed.
+    """
+
+    def __init__(self, older: int, placement: Placement, client: str, key_type: str | None) -> None:
+        self._before = Placement(older, 1, client, key_type)
+        self._now = placement
+
+    def of(self, keys: pa.Array, partitions: pa.Array) -> pa.Array:
+        """Of each record whether it was; one that is where both put it may be copied later."""
+        is_old = pc.equal(self._before.home(keys), partitions)
+        is_new = pc.equal(self._now.home(keys), partitions)
+        return pc.fill_null(pc.and_not(is_old, is_new), pa.scalar(False))
+
+
+class Copier:
+    """Copies a topic, as far as it is told to.
+
+    Args:
+        migration: What is migrated.
+        state: How far it is.
+        writer: Who writes.
+        rate: How many records a second at most; None for as many as can be.
+        progress: Called with how many records are copied, after each transaction.
+
+    Attributes:
+        state: How far it is.
+    """
+
+    def __init__(
+        self,
+        migration: Migration,
+        state: State,
+        writer: Writer,
+        *,
+        rate: float | None = None,
+        progress: Callable[[int], None] = lambda _copied: None,
+    ) -> None:
+        self.state = state
+        self._migration, self._writer, self._rate, self._progress = migration, writer, rate, progress
+        old = len(state.at)
+        self._place = Placement(old, migration.partitions, migration.client, migration.key_type)
+        self._older = (
+            None
+            if state.older is None
+            else Older(state.older, self._place, migration.client, migration.key_type)
+        )
+        # A transaction lasts about a second, however slow the copy is to be.
+        self._most = _RECORDS if rate is None else max(1, min(_RECORDS, int(rate)))
+        self._began = time.monotonic()
+        self._copied = 0
+        self._streams: Streams | None = None
+        self._filler = ThreadPoolExecutor(1, "partwright-migrate")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._filler.shutdown()
+        self._close()
+
+    def _close(self) -> None:
+        if self._streams is not None:
+            self._streams.__exit__(None, None, None)
+            self._streams = None
+
+    def to(self, bounds: Sequence[int]) -> None:
+        """Copies each old partition up to an offset.
+
+        Raises:
+            BrokerError: A broker is gone, or refuses.
+            PartwrightError: A record's key is where the client does not put it, though all were when the copy began.
+        """
+        if self._older is not None and not self.state.is_older_done:
+            self._to(self.state.older_ends)
+            self._close()
+            # From the beginning once more, for all that is left.
+            self._reached(replace(self.state, is_older_done=True, at=list(self.state.begin)))
+        self._to(bounds)
+
+    def settle(self) -> None:
+        """Notes in the ledger how far the copy is, where it passed marks of transactions since."""
+        self._reached(self.state)
+
+    def _reached(self, state: State) -> None:
+        self.state = self._writer.note(state)
+
+    def _to(self, bounds: Sequence[int]) -> None:
+        if self._streams is None:
+            self._streams = Streams(
+                self._migration.source.config, self._migration.source.topic, dict(enumerate(self.state.at))
+            )
+        streams = self._streams
+        take = streams.take_by_time if self._migration.order == "time" else streams.take
+        while True:
+            records = take(bounds, self._most, _BYTES)
+            if not records:
+                break
+            self._copy(records, bounds, streams)
+        at = [max(pair) for pair in zip(self.state.at, bounds, strict=True)]
+        self.state = replace(self.state, at=at, deleted=self._deleted(streams))
+
+    def _copy(self, records: Sequence[Record], bounds: Sequence[int], streams: Streams) -> None:
+        keys = pa.array([record.key() for record in records], pa.binary())
+        partitions = pa.array([record.partition() for record in records], pa.int32())
+        offsets = pa.array([record.offset() for record in records], pa.int64())
+        self._refuse_strays(keys, partitions, offsets)
+        targets = self._place.of(keys, partitions, offsets)
+        at = list(self.state.at)
+        for record in records:
+            at[record.partition()] = record.offset() + 1
+        for partition, bound in enumerate(bounds):
+            if streams.passed(partition, bound):
+                at[partition] = max(at[partition], bound)
+        chosen = self._chosen(keys, partitions, offsets)
+        if chosen is not None:
+            records = [records[row] for row in chosen]
+            partitions, offsets, targets = (each.take(chosen) for each in (partitions, offsets, targets))
+        if not records:
+            self.state = replace(self.state, at=at)
+            return
+        untimed = sum([record.timestamp()[1] <= 0 for record in records])
+        before, deleted = self.state, self._deleted(streams)
+
+        def reached(copies: Slice) -> State:
+            return replace(
+                before,
+                at=at,
+                ends=_ends(before.ends, copies.bases, copies.counts()),
+                copied=before.copied + len(records),
+                untimed=before.untimed + untimed,
+                deleted=deleted,
+            )
+
+        copies = Slice(partitions.to_pylist(), offsets.to_pylist(), targets.to_pylist(), {})
+        with self._filling(streams, bounds):
+            self.state = self._writer.write(records, copies, reached)
+        self._copied += len(records)
+        self._progress(self.state.copied)
+        self._wait()
+
+    @contextmanager
+    def _filling(self, streams: Streams, bounds: Sequence[int]) -> Iterator[None]:
+        """The next records come while these are written, and only while they are."""
+        stopped = Event()
+        filled = self._filler.submit(streams.fill, bounds, self._most, stopped)
+        try:
+            yield
+        finally:
+            stopped.set()
+            wait([filled])
+        filled.result()
+
+    def _deleted(self, streams: Streams) -> int:
+        found, streams.deleted = self.state.deleted + streams.deleted, 0
+        return found
+
+    def _chosen(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> list[int] | None:
+        """In the order `generation` the rows that are copied now; else None."""
+        if self._older is None:
+            return None
+        is_older = self._older.of(keys, partitions)
+        if self.state.is_older_done:
+            ends = pa.array(self.state.older_ends, pa.int64())
+            is_older = pc.invert(pc.and_(is_older, pc.less(offsets, ends.take(partitions))))
+        rows: list[int] = pc.indices_nonzero(is_older).to_pylist()
+        return rows
+
+    def _refuse_strays(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> None:
+        if not self.state.every_key_at_home:
+            return
+        home = self._place.home(keys)
+        row = pc.index(pc.not_equal(home, partitions), True).as_py()
+        if row >= 0:
+            raise PartwrightError(
+                f"the key {keys[row].as_py()!r} was written to partition {partitions[row]} of "
+                f"{self._migration.source.topic!r} (offset {offsets[row]}), and {self._migration.client} puts it into "
+                f"{home[row].as_py()}, as every key before: find its writer, whose order could not be kept, then "
+                f"delete {self._migration.target.topic!r} and {self._migration.ledger!r} and say --order time",
+                value=keys[row].as_py(),
+            )
+
+    def _wait(self) -> None:
+        if self._rate is not None:
+            time.sleep(max(0.0, self._copied / self._rate - (time.monotonic() - self._began)))
+
+
+def _ends(before: Sequence[int], bases: Mapping[int, int], counts: Mapping[int, int]) -> list[int]:
+    """The offset behind the last copy in each new partition."""
+    ends = list(before)
+    for target, base in bases.items():
+        ends[target] = base + counts[target]
+    return ends

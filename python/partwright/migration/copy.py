@@ -1,0 +1,317 @@
+"""Copies a topic into the new one, as often as it is called: each call goes on where the last one was."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from partwright._check import shown
+from partwright.errors import BrokerError, PartwrightError
+from partwright.migration.answer import Answer
+from partwright.migration.copier import Copier
+from partwright.migration.groups import groups_of
+from partwright.migration.layers import committed_or_begin, layers
+from partwright.migration.ledger import Ledger, State
+from partwright.migration.ledger import settings_of as asked_for
+from partwright.migration.plan import source_of
+from partwright.migration.scan import refuse_scattered, scan
+from partwright.migration.settings import Side
+from partwright.migration.streams import Streams
+from partwright.migration.topics import (
+    alter,
+    cluster_of,
+    ends_of,
+    found,
+    is_there,
+    make_ledger,
+    make_target,
+    meanwhile,
+    refuse_foreign,
+    settings_of,
+)
+from partwright.migration.translate import Translation
+from partwright.migration.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from partwright.migration.groups import Group
+    from partwright.migration.settings import Migration
+    from partwright.migration.topics import Found
+
+__all__ = ["copy", "not_begun", "opened", "records_behind", "told", "translated"]
+
+_LAG = 1000
+_MOST_BYTES = 1_000_000
+
+
+def copy(
+    migration: Migration,
+    groups: Sequence[str] = (),
+    *,
+    rate: float | None = None,
+    lag: int = _LAG,
+    follow: bool = False,
+    scanning: Callable[[int, float | None], None] = lambda _records, _done: None,
+    copying: Callable[[int, int], None] = lambda _copied, _left: None,
+) -> Answer:
+    """Copies what is not copied yet, and what is written meanwhile until little of that is left.
+
+    Args:
+        migration: What is migrated.
+        groups: The consumer groups that move; by default every one that has committed offsets of the old topic.
+        rate: How many records a second at most; None for as many as can be.
+        lag: It ends when no more than so many offsets of the old topic are not copied.
+        follow: Whether it goes on instead until it is interrupted.
+        scanning: Called as the old topic is looked at: with how many records, and how much of all that is.
+        copying: Called after each transaction with how many records are copied, and how many offsets are left.
+
+    Returns:
+        The answer: copies, and where each group would begin now.
+
+    Raises:
+        PartwrightError: Keys are in several partitions, another client wrote the topic, the settings are not those
+            that the copy began with, or a group was moved already.
+        BrokerError: No Kafka answers, it gives no right, or it refuses.
+    """
+    if rate is not None and not rate > 0:
+        raise PartwrightError(f"--rate is records a second, more than 0, not {shown(rate)}", value=rate)
+    if lag < 0:
+        raise PartwrightError(f"--lag is a number of offsets, 0 or more, not {lag}", value=lag)
+    began = time.monotonic()
+    with opened(migration, groups, scanning) as (writer, began_at):
+        if began_at.phase == "moved":
+            raise PartwrightError(
+                f"the groups {', '.join(map(repr, began_at.groups))} read {migration.target.topic!r} already, where "
+                "nothing is copied any more: finish, or go back with cutover --back",
+                value=list(began_at.groups),
+            )
+        source_ends = list(began_at.at)
+
+        def progress(copied: int) -> None:
+            copying(copied, max(0, sum(source_ends) - sum(copier.state.at)))
+
+        with Copier(migration, began_at, writer, rate=rate, progress=progress) as copier:
+            while True:
+                source_ends = ends_of(migration.source, len(began_at.at))
+                moving = groups_of(migration.source, groups)
+                _to(copier, moving, source_ends, is_layered=migration.order is None)
+                left = sum(ends_of(migration.source, len(began_at.at))) - sum(copier.state.at)
+                if left <= lag and not follow:
+                    break
+                if not left:
+                    time.sleep(1.0)
+            copier.settle()
+        state = copier.state
+    answer = told("copy", migration, state, moving)
+    answer.lag = left
+    answer.more |= {
+        "copied_now": state.copied - began_at.copied,
+        "seconds": round(time.monotonic() - began, 1),
+        "order": migration.order,
+    }
+    return answer
+
+
+def _to(copier: Copier, groups: Sequence[Group], ends: Sequence[int], *, is_layered: bool) -> None:
+    state = copier.state
+    offsets = [committed_or_begin(group.committed, state.begin) for group in groups] if is_layered else []
+    for bound in layers(offsets, state.at, ends) or [tuple(ends)]:
+        copier.to(bound)
+
+
+@contextmanager
+def opened(
+    migration: Migration,
+    groups: Sequence[str],
+    scanning: Callable[[int, float | None], None],
+    *,
+    must_exist: bool = False,
+) -> Iterator[tuple[Writer, State]]:
+    """A migration's writer, and how far it is: begun where it was not, its topics made.
+
+    Args:
+        migration: What is migrated.
+        groups: The groups that move.
+        scanning: Called as the old topic is looked at.
+        must_exist: Whether one that was not begun is refused.
+
+    Raises:
+        PartwrightError: See `copy`.
+        BrokerError: See `copy`.
+    """
+    source, ids = source_of(migration)
+    ledger = Ledger(migration.target.config, migration.ledger)
+    state = ledger.last()
+    if state is None and must_exist:
+        raise not_begun(migration)
+    begin = state or _begun(migration, source, ids, groups, scanning)
+    most = int(settings_of(migration.source).all.get("max.message.bytes", _MOST_BYTES))
+    with Writer(migration, most) as writer:
+        # What another one wrote up to now is written, or aborted.
+        now = ledger.last() or writer.note(begin)
+        now.check(migration, ids)
+        if len(source.begin) != len(now.at):
+            ends_of(migration.source, len(now.at))
+        if now.phase == "new":
+            yield writer, writer.note(_target_made(migration, now))
+        else:
+            yield writer, _same_target(migration, now)
+
+
+def not_begun(migration: Migration) -> PartwrightError:
+    """Nothing was copied yet: the error."""
+    return PartwrightError(
+        f"nothing was copied to {migration.target.topic!r} yet: partwright migrate copy comes first",
+        value=migration.target.topic,
+    )
+
+
+def _begun(
+    migration: Migration,
+    source: Found,
+    ids: tuple[str, str],
+    groups: Sequence[str],
+    scanning: Callable[[int, float | None], None],
+) -> State:
+    """What the ledger says first; its topic is there then."""
+    target = found(migration.target) if is_there(migration.target) else None
+    if target is not None:
+        refuse_foreign(migration, target)
+    own = settings_of(migration.source).own
+    seen = scan(migration, source, groups_of(migration.source, groups), scanning, sizes=False)
+    refuse_scattered(migration, seen)
+    is_older = migration.order == "generation"
+    if Ledger(migration.target.config, migration.ledger).extent() is None:
+        make_ledger(migration)
+    known = settings_of(Side(migration.target.config, migration.ledger)).all
+    if target is not None:
+        own = settings_of(migration.target).own
+    return State(
+        source=[ids[0], migration.source.topic, ids[1]],
+        target=[
+            cluster_of(migration.target.config),
+            migration.target.topic,
+            target.topic_id if target else "",
+        ],
+        settings=asked_for(migration),
+        phase="new",
+        begin=source.begin,
+        at=source.begin,
+        ends=[0] * migration.partitions,
+        every_key_at_home=not seen.away and migration.order is None,
+        restore={name: own.get(name) for name in meanwhile(known)},
+        older=seen.older if is_older else None,
+        older_ends=source.ends if is_older else [],
+    )
+
+
+def _target_made(migration: Migration, state: State) -> State:
+    """The new topic is there, and has the settings that hold meanwhile."""
+    known = settings_of(Side(migration.target.config, migration.ledger)).all
+    if not is_there(migration.target):
+        own = {name: value for name, value in settings_of(migration.source).own.items() if name in known}
+        topic_id = make_target(migration, own, known)
+    else:
+        target = found(migration.target)
+        refuse_foreign(migration, target)
+        alter(migration.target, meanwhile(known))
+        topic_id = target.topic_id
+    return replace(state, phase="copying", target=[*state.target[:2], topic_id])
+
+
+def _same_target(migration: Migration, state: State) -> State:
+    """Refuses another new topic of the same name, and one in which others write; counts what was aborted."""
+    target = found(migration.target)
+    topic = migration.target.topic
+    if target.topic_id != state.target[2]:
+        raise BrokerError(
+            f"the topic {topic!r} was deleted and made again since the copy into it began: delete it and "
+            f"{migration.ledger!r}, and begin anew",
+            value=topic,
+        )
+    if state.phase == "moved":
+        return state
+    looked = state.looked or target.begin
+    behind = [max(each) for each in zip(state.ends, target.begin, looked, strict=True)]
+    every = records_behind(migration, behind, target.tails, committed=False)
+    foreign = records_behind(migration, behind, target.ends, committed=True) if every else 0
+    if foreign:
+        raise BrokerError(
+            f"the topic {topic!r} has {foreign:,} records that this migration did not write: stop whoever writes to "
+            f"it, delete it and {migration.ledger!r}, and begin anew",
+            value=foreign,
+        )
+    return replace(state, aborted=state.aborted + every, looked=target.tails)
+
+
+def records_behind(
+    migration: Migration, start: Sequence[int], ends: Sequence[int], *, committed: bool
+) -> int:
+    """How many records of the new topic there are from some offsets on."""
+    wanted = {p: offset for p, offset in enumerate(start) if offset < ends[p]}
+    if not wanted:
+        return 0
+    with Streams(migration.target.config, migration.target.topic, wanted, committed=committed) as streams:
+        many = 0
+        for partition in wanted:
+            while streams.head(partition, ends[partition]) is not None:
+                streams.drop(partition)
+                many += 1
+    return many
+
+
+def translated(
+    migration: Migration, state: State, groups: Sequence[Group]
+) -> dict[str, tuple[Mapping[int, int], int, int]]:
+    """Where groups begin in the new topic, how many records each reads again, and how many it has not read.
+
+    Args:
+        migration: What is migrated.
+        state: How far it is.
+        groups: The groups, with their offsets in the old topic.
+    """
+    if not groups:
+        return {}
+    found_ = {group.name: Translation(committed_or_begin(group.committed, state.begin)) for group in groups}
+    ledger = Ledger(migration.target.config, migration.ledger)
+    committed = [list(each.committed) for each in found_.values()]
+    # In order of generations or times a later copy may be of an earlier offset.
+    at: list[int] | None = None
+    for then, copies in ledger.entries(None if state.older is not None else committed):
+        if copies is not None:
+            some = None
+            for each in found_.values():
+                if at is not None and each.has_none_below(at):
+                    each.add_unread(copies.bases, copies.count)
+                else:
+                    some = some or copies.slice()
+                    each.add(some)
+        at = then.at
+    return {name: (each.offsets(state.ends), each.reread, each.unread) for name, each in found_.items()}
+
+
+def told(step: str, migration: Migration, state: State, groups: Sequence[Group]) -> Answer:
+    """A step's answer of what the ledger says."""
+    where = translated(migration, state, groups)
+    return Answer(
+        step,
+        str(migration.source),
+        str(migration.target),
+        len(state.at),
+        migration.partitions,
+        records=state.copied,
+        written=state.copied,
+        groups={name: each[0] for name, each in where.items()},
+        reread={name: each[1] for name, each in where.items()},
+        unread={name: each[2] for name, each in where.items()},
+        more={
+            "deleted": state.deleted,
+            "aborted": state.aborted,
+            "untimed": state.untimed,
+            "phase": state.phase,
+            "moved": sorted(state.groups),
+        },
+    )

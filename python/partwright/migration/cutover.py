@@ -1,0 +1,174 @@
+"""Moves consumer groups to the new topic once writers have stopped, and back as long as nothing is finished."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from partwright.errors import BrokerError, PartwrightError
+from partwright.migration.copier import Copier
+from partwright.migration.copy import opened, records_behind, told, translated
+from partwright.migration.groups import commit, groups_of, refuse_running
+from partwright.migration.layers import committed_or_begin, layers
+from partwright.migration.ledger import Moved
+from partwright.migration.topics import found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright.migration.answer import Answer
+    from partwright.migration.groups import Group
+    from partwright.migration.ledger import State
+    from partwright.migration.settings import Migration, Side
+    from partwright.migration.writer import Writer
+
+__all__ = ["back", "cutover"]
+
+# So long no record may come to the old topic.
+_STILL_S = 2.0
+
+
+def cutover(
+    migration: Migration,
+    groups: Sequence[str] = (),
+    *,
+    still: float = _STILL_S,
+    copying: Callable[[int, int], None] = lambda _copied, _left: None,
+) -> Answer:
+    """Copies what is left, and sets the offsets of stopped groups in the new topic.
+
+    The old topic and the groups' offsets there stay as they are: see `back`.
+
+    Args:
+        migration: What is migrated.
+        groups: The groups that move; by default every one that has committed offsets of the old topic.
+        still: For how many seconds nothing may be written to the old topic.
+        copying: Called after each transaction with how many records are copied, and how many offsets are left.
+
+    Returns:
+        The answer: the offsets that were set, and what each group reads again.
+
+    Raises:
+        PartwrightError: Nothing was copied yet, or with other settings.
+        BrokerError: A group runs, or records still come to the old topic, or no Kafka answers, or it refuses.
+    """
+    names = [group.name for group in groups_of(migration.source, groups)]
+    for side in _clusters(migration):
+        refuse_running(side.config, names)
+    # Now that none runs, none reads on.
+    moving = groups_of(migration.source, groups)
+    with opened(migration, groups, lambda _records, _done: None, must_exist=True) as (writer, now):
+        ends = _still(migration.source, still)
+        if now.phase == "moved" and ends != now.at:
+            raise BrokerError(
+                f"{sum(ends) - sum(now.at):,} offsets came to {migration.source.topic!r} since groups were moved, and "
+                "nothing is copied any more: stop its writers; if those records matter, go back with cutover --back",
+                value=migration.source.topic,
+            )
+        is_copied = now.phase == "moved"
+        state = now if is_copied else _rest_copied(migration, now, ends, moving, writer, copying)
+        staying = [group for group in moving if group.name not in state.groups]
+        where = translated(migration, state, staying)
+        for group in staying:
+            offsets, reread, _ = where[group.name]
+            commit(migration.target.config, group.name, migration.target.topic, offsets)
+            committed = committed_or_begin(group.committed, state.begin)
+            moved = Moved(committed, {str(target): offset for target, offset in offsets.items()}, reread)
+            state = writer.note(state.moved(group.name, moved))
+        if not moving:
+            state = writer.note(replace(state, phase="moved"))
+    answer = told("cutover", migration, state, staying)
+    answer.more["order"] = migration.order
+    # Those that were moved before have read on since.
+    answer.groups = {
+        group.name: {int(target): offset for target, offset in state.groups[group.name].offsets.items()}
+        for group in moving
+    }
+    answer.reread = {group.name: state.groups[group.name].reread for group in moving}
+    answer.more["moved_now"] = [group.name for group in staying]
+    return answer
+
+
+def _clusters(migration: Migration) -> list[Side]:
+    """Each side once, where their Kafka is the same."""
+    is_same = migration.source.config.servers == migration.target.config.servers
+    return [migration.source] if is_same else [migration.source, migration.target]
+
+
+def _still(source: Side, seconds: float) -> list[int]:
+    """The old topic's ends, to which nothing was added for some seconds.
+
+    Raises:
+        BrokerError: Records came, or a transaction is open.
+    """
+    before = found(source)
+    time.sleep(seconds)
+    after = found(source)
+    if before.tails != after.tails:
+        came = sum(after.tails) - sum(before.tails)
+        raise BrokerError(
+            f"records still come to {source.topic!r} ({came:,} offsets in {seconds:g} s): stop its writers first, then "
+            "cut over again",
+            value=came,
+        )
+    open_ = [p for p, (end, tail) in enumerate(zip(after.ends, after.tails, strict=True)) if end != tail]
+    if open_:
+        raise BrokerError(
+            f"a transaction is open in partition {open_[0]} of {source.topic!r}: let its writer end it, or wait until "
+            "the broker does (transaction.timeout.ms, a minute by default), then cut over again",
+            value=open_[0],
+        )
+    return after.ends
+
+
+def _rest_copied(
+    migration: Migration,
+    state: State,
+    ends: Sequence[int],
+    moving: Sequence[Group],
+    writer: Writer,
+    copying: Callable[[int, int], None],
+) -> State:
+    whole = sum(ends)
+
+    def progress(copied: int) -> None:
+        copying(copied, whole - sum(copier.state.at))
+
+    offsets = [committed_or_begin(group.committed, state.begin) for group in moving]
+    with Copier(migration, state, writer, progress=progress) as copier:
+        for bound in layers([] if migration.order else offsets, state.at, ends) or [tuple(ends)]:
+            copier.to(bound)
+        copier.settle()
+    return copier.state
+
+
+def back(migration: Migration) -> Answer:
+    """Goes back to the old topic, as long as nothing is finished: copies may be made again.
+
+    Nothing has to be set back: the old topic and its groups' offsets are as they were at the cut-over. What was written
+    to the new topic since is not in the old one, and is counted.
+
+    Args:
+        migration: What is migrated.
+
+    Returns:
+        The answer; `written_since` is how many records others wrote to the new topic since the cut-over.
+
+    Raises:
+        PartwrightError: No group was moved.
+        BrokerError: A group that was moved runs, or no Kafka answers.
+    """
+    with opened(migration, (), lambda _records, _done: None, must_exist=True) as (writer, moved):
+        if moved.phase != "moved":
+            raise PartwrightError(
+                f"nothing was cut over to {migration.target.topic!r} yet: there is no way back to go",
+                value=migration.target.topic,
+            )
+        refuse_running(migration.target.config, sorted(moved.groups))
+        state = writer.note(replace(moved, phase="copying", groups={}))
+        ends = found(migration.target).ends
+        written = records_behind(migration, state.ends, ends, committed=True)
+    answer = told("back", migration, state, [])
+    answer.more["written_since"] = written
+    return answer

@@ -1,0 +1,180 @@
+"""Consumer groups of the old topic: who they are, whether they are stopped, their offsets, and setting them anew."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright._check import meant
+from partwright.errors import BrokerError
+from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, admin_client, confluent_kafka, no_right
+from partwright.kafka.groups import described_group
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright.kafka.client import Admin
+    from partwright.kafka.connection import KafkaConfig
+    from partwright.migration.settings import Side
+
+__all__ = ["Group", "commit", "groups_of", "refuse_running"]
+
+_GROUP_DENIED = 30
+# COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR: of a new Kafka, or while a group's moves.
+_NO_COORDINATOR = {14, 15, 16}
+_POLL_S = 0.05
+_LIVE = {"STABLE", "PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN"}
+
+
+class Group(NamedTuple):
+    """A consumer group that has read the old topic.
+
+    Attributes:
+        name: Its id.
+        committed: By old partition the offset that it has committed.
+    """
+
+    name: str
+    committed: dict[int, int]
+
+
+def groups_of(side: Side, asked: Sequence[str]) -> list[Group]:
+    """The groups that have committed offsets of a topic, in the order of their names.
+
+    Args:
+        side: The topic.
+        asked: These groups alone, each of which must have; by default every group that has.
+
+    Raises:
+        BrokerError: No Kafka answers or it gives no right; one of the groups is not there, is not of consumers, or has
+            committed nothing for the topic.
+    """
+    with admin_client(side.config, TIMEOUT_S) as admin:
+        kinds = _kinds(admin)
+        for name in asked:
+            _refuse_other(admin, name, kinds)
+        consumers = [name for name, is_consumers in kinds.items() if is_consumers]
+        found = [
+            Group(name, committed)
+            for name, committed in _committed(admin, side.topic, sorted(set(asked) or consumers))
+            if committed or asked
+        ]
+        for group in found:
+            if not group.committed:
+                raise BrokerError(
+                    f"the group {group.name!r} has committed no offset of the topic {side.topic!r} {admin.where}: "
+                    "check both names, or leave it out",
+                    value=group.name,
+                )
+    return found
+
+
+def _kinds(admin: Admin) -> dict[str, bool]:
+    """The groups that this user may see, and whether each is one of consumers."""
+    kafka = confluent_kafka()
+    asked = admin.of_coordinator(lambda: admin.client.list_consumer_groups(request_timeout=admin.timeout))
+    listed = admin.answer(asked, "DESCRIBE", "the groups").valid
+    kind = kafka.ConsumerGroupType
+    return {each.group_id: each.type in {kind.CLASSIC, kind.CONSUMER} for each in listed}
+
+
+def _refuse_other(admin: Admin, name: str, kinds: Mapping[str, bool]) -> None:
+    if not kinds.get(name, True):
+        raise BrokerError(
+            f"the group {name!r} {admin.where} is a share or Streams group, whose offsets are moved by other tools "
+            "(kafka-share-groups.sh, kafka-streams-groups.sh --reset-offsets): leave it out",
+            value=name,
+        )
+    asked = described_group(admin, name)
+    error = admin.error(asked)
+    if error is not None and error.code() == _GROUP_DENIED:
+        raise BrokerError(f"Kafka {admin.where} gives {no_right('DESCRIBE', 'group', name)}", value=name)
+    if (error is not None and error.code() == NO_SUCH_GROUP) or (
+        error is None and asked.result().state == confluent_kafka().ConsumerGroupState.DEAD
+    ):
+        near = meant(name, kinds) or ": check its id"
+        raise BrokerError(f"there is no group {name!r} {admin.where}{near}", value=name)
+    admin.answer(asked, "DESCRIBE", f"the group {name!r}")
+
+
+def _committed(admin: Admin, topic: str, names: Sequence[str]) -> list[tuple[str, dict[int, int]]]:
+    kafka = confluent_kafka()
+    asked = {
+        name: admin.client.list_consumer_group_offsets(
+            [kafka.ConsumerGroupTopicPartitions(name)], request_timeout=admin.timeout
+        )[name]
+        for name in names
+    }
+    found = []
+    for name, each in asked.items():
+        told = admin.answer(each, "DESCRIBE", f"the group {name!r}")
+        offsets = {
+            place.partition: place.offset
+            for place in told.topic_partitions
+            if place.topic == topic and place.error is None and place.offset >= 0
+        }
+        found.append((name, offsets))
+    return found
+
+
+def refuse_running(config: KafkaConfig, names: Sequence[str]) -> None:
+    """Refuses groups that have members, whose offsets Kafka would not set.
+
+    Args:
+        config: How their Kafka is reached.
+        names: The groups; one that is not there has no members.
+
+    Raises:
+        BrokerError: One has members, or no Kafka answers.
+    """
+    running = []
+    with admin_client(config, TIMEOUT_S) as admin:
+        for name in names:
+            asked = described_group(admin, name)
+            error = admin.error(asked)
+            if error is not None and error.code() == NO_SUCH_GROUP:
+                continue
+            told = admin.answer(asked, "DESCRIBE", f"the group {name!r}")
+            if told.state.name in _LIVE:
+                running.append(f"{name!r} (its state is {told.state.name}, {len(told.members)} members)")
+        if running:
+            raise BrokerError(
+                f"{'groups that run' if len(running) > 1 else 'a group that runs'} {admin.where} cannot be moved: stop "
+                f"every consumer of {', '.join(running)} first",
+                value=names[0],
+            )
+
+
+def commit(config: KafkaConfig, group: str, topic: str, offsets: Mapping[int, int]) -> None:
+    """Sets a stopped group's offsets of a topic.
+
+    Raises:
+        BrokerError: No Kafka answers, or it refuses one of them.
+    """
+    kafka = confluent_kafka()
+    places = [kafka.TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
+    wanted = [kafka.ConsumerGroupTopicPartitions(group, places)]
+    with admin_client(config, TIMEOUT_S) as admin:
+        until = time.monotonic() + admin.timeout
+        while True:
+            asked = admin.of_coordinator(
+                lambda: admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)[
+                    group
+                ]
+            )
+            told = admin.answer(asked, "READ", f"the group {group!r}")
+            # Kafka refuses each partition by itself, and the answer as a whole says nothing of it.
+            refused = [place for place in told.topic_partitions if place.error is not None]
+            is_moving = bool(refused) and all(place.error.code() in _NO_COORDINATOR for place in refused)
+            if not is_moving or time.monotonic() > until:
+                break
+            time.sleep(_POLL_S)
+        if refused and refused[0].error.code() == _GROUP_DENIED:
+            raise BrokerError(f"Kafka {admin.where} gives {no_right('READ', 'group', group)}", value=group)
+        if refused:
+            raise BrokerError(
+                f"Kafka {admin.where} does not set the offsets of the group {group!r} in {len(refused)} of "
+                f"{len(places)} partitions of {topic!r} ({refused[0].error.str()}): stop all its consumers, and cut it "
+                "over again",
+                value=group,
+            )

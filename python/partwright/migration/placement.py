@@ -1,0 +1,60 @@
+"""In which new partition each record goes: by its key, and where the client goes by none, by where it was."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.keys.hashing import placer
+
+__all__ = ["Placement"]
+
+
+class Placement:
+    """Where records go.
+
+    A record that the client would place anywhere goes to a partition that follows from its old partition and offset:
+    the same one whenever it is copied, spread evenly, and where the new number of partitions is a multiple of the old
+    one, to a new partition that has records of that old one alone, as those with keys do.
+
+    Args:
+        old: How many partitions the old topic has.
+        new: How many the new one has.
+        client: The client whose rule places each key.
+        key_type: How a key's bytes are hashed; see `partwright.partition_for_key`.
+
+    Examples:
+        >>> partitions, offsets = pa.array([0, 1, 1]), pa.array([5, 8, 9])
+        >>> Placement(3, 6, "java", None).of(pa.array([b"a", None, None]), partitions, offsets).to_pylist()
+        [4, 1, 4]
+    """
+
+    def __init__(self, old: int, new: int, client: str, key_type: str | None) -> None:
+        self._old, self._new = old, new
+        self._place = placer(new, client, key_type)
+        self._home = placer(old, client, key_type)
+
+    def of(self, keys: pa.Array, partitions: pa.Array, offsets: pa.Array) -> pa.Array:
+        """The new partition of each record.
+
+        Args:
+            keys: Their key bytes, null where a record has no key.
+            partitions: Their old partitions.
+            offsets: Their offsets there.
+        """
+        found = self._place(keys)
+        if not found.null_count:
+            return found
+        keyless = pc.is_null(found)
+        places = zip(partitions.filter(keyless).to_pylist(), offsets.filter(keyless).to_pylist(), strict=True)
+        return pc.replace_with_mask(
+            found, keyless, pa.array([self.of_keyless(*place) for place in places], found.type)
+        )
+
+    def of_keyless(self, partition: int, offset: int) -> int:
+        """The new partition of a record that the client would place anywhere."""
+        return (partition + self._old * offset) % self._new
+
+    def home(self, keys: pa.Array) -> pa.Array:
+        """The old partition that the client gives each key; null where the client does not go by it."""
+        return self._home(keys)

@@ -1,0 +1,105 @@
+"""What a migration would do, and whether it can: reads the old topic once, and writes nothing."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+from partwright.migration.answer import Answer
+from partwright.migration.groups import groups_of
+from partwright.migration.ledger import Ledger
+from partwright.migration.scan import scan
+from partwright.migration.topics import cluster_of, found, is_there, refuse_foreign, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright.migration.settings import Migration
+    from partwright.migration.topics import Found
+
+__all__ = ["plan", "source_of"]
+
+# A copy takes about so many times as long as this look, and looks itself; see benches/python/migrating.py.
+_COPY_OVER_SCAN = 2.5
+
+
+def plan(
+    migration: Migration,
+    groups: Sequence[str] = (),
+    progress: Callable[[int, float | None], None] = lambda _records, _done: None,
+) -> Answer:
+    """What would be copied, in which order, and who would read what again.
+
+    Args:
+        migration: What is migrated.
+        groups: The consumer groups that move; by default every one that has committed offsets of the old topic.
+        progress: Called with how many records were read, and with how much of all that is.
+
+    Returns:
+        The answer, with `scan`. Its offsets of groups count copies, without the marks of transactions.
+
+    Raises:
+        PartwrightError: The topics are the same.
+        BrokerError: No Kafka answers or it gives no right; the old topic or a group is not there; the new topic is
+            there and holds other records.
+    """
+    source, _ = source_of(migration)
+    own = settings_of(migration.source).own
+    state = Ledger(migration.target.config, migration.ledger).last()
+    if state is None and is_there(migration.target):
+        refuse_foreign(migration, found(migration.target))
+    moving = groups_of(migration.source, groups)
+    began = time.monotonic()
+    seen = scan(migration, source, moving, progress)
+    seconds = time.monotonic() - began
+    return Answer(
+        "plan",
+        str(migration.source),
+        str(migration.target),
+        len(source.begin),
+        migration.partitions,
+        records=seen.records,
+        written=state.copied if state else 0,
+        out_of_order=seen.scattered_records,
+        groups={name: each.positions for name, each in seen.groups.items()},
+        reread={name: each.reread for name, each in seen.groups.items()},
+        unread={name: each.unread for name, each in seen.groups.items()},
+        lag=sum(source.ends) - sum(state.at if state else source.begin),
+        more={
+            "bytes": seen.bytes,
+            "tombstones": seen.tombstones,
+            "keyless": seen.keyless,
+            "untimed": seen.untimed,
+            "keys": seen.keys,
+            "scattered_keys": seen.scattered_keys,
+            "keys_looked_at": f"1 of {seen.sampled}",
+            "away": seen.away,
+            "writer": seen.fingerprint.verdict if seen.fingerprint else "no-keys",
+            "family": list(seen.fingerprint.family) if seen.fingerprint else [],
+            "partitions_before": seen.older,
+            "order": migration.order,
+            "configs": own,
+            "scan_s": round(seconds, 1),
+            "copy_s": round(seconds * _COPY_OVER_SCAN, 1),
+        },
+        scan=seen,
+    )
+
+
+def source_of(migration: Migration) -> tuple[Found, tuple[str, str]]:
+    """The old topic as it is, its cluster's id and its own.
+
+    Raises:
+        PartwrightError: The new topic is the same one.
+        BrokerError: No Kafka answers, or there is no such topic.
+    """
+    source = found(migration.source)
+    cluster = cluster_of(migration.source.config)
+    is_same = migration.source.topic == migration.target.topic
+    if is_same and cluster == cluster_of(migration.target.config):
+        raise PartwrightError(
+            f"the old and the new topic are both {migration.source.topic!r} of one cluster: name another new topic",
+            value=migration.target.topic,
+        )
+    return source, (cluster, source.topic_id)

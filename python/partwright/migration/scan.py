@@ -1,0 +1,264 @@
+"""Looks at the old topic before anything is written: how large it is, which keys are scattered, who reads again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.audit.fingerprint import judge
+from partwright.audit.key_sums import Observed
+from partwright.errors import PartwrightError
+from partwright.kafka.connection import KafkaConfig
+from partwright.kafka.records import TopicRecords
+from partwright.migration.layers import committed_or_begin, layers
+from partwright.migration.placement import Placement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright.audit.fingerprint_answer import Fingerprint
+    from partwright.kafka.records import TopicChunk
+    from partwright.migration.groups import Group
+    from partwright.migration.settings import Migration
+    from partwright.migration.topics import Found
+
+__all__ = ["Reading", "Scan", "refuse_scattered", "scan"]
+
+# Columns of fewer rows cost more in calls than in rows.
+_ROWS = 20_000
+
+
+@dataclass
+class Reading:
+    """What a group reads in the new topic.
+
+    Attributes:
+        unread: How many records it has not read yet.
+        reread: How many it reads again at most.
+        positions: By new partition, behind how many of its copies the group begins at least.
+    """
+
+    unread: int
+    reread: int
+    positions: dict[int, int]
+
+
+@dataclass
+class Scan:
+    """What the old topic has.
+
+    Attributes:
+        partitions: How many partitions it has.
+        records: How many records that are committed.
+        bytes: Those of their keys, values and headers, uncompressed.
+        tombstones: How many have no value.
+        keyless: How many the client would place anywhere: it does not go by their key, or they have none.
+        keys: How many keys there are, about where `sampled` is more than 1.
+        away: How many records are not where the client puts their key.
+        scattered_keys: How many keys are in several partitions.
+        scattered_records: How many records those keys have.
+        sampled: Of how many keys one was looked at for that; 1 where each was.
+        untimed: How many have no timestamp.
+        shares: By new partition, how many records it gets.
+        fingerprint: Who wrote the topic.
+        groups: What each group reads.
+    """
+
+    partitions: int
+    records: int = 0
+    bytes: int = 0
+    tombstones: int = 0
+    keyless: int = 0
+    keys: int = 0
+    away: int = 0
+    scattered_keys: int = 0
+    scattered_records: int = 0
+    sampled: int = 1
+    untimed: int = 0
+    shares: Counter[int] = field(default_factory=Counter)
+    fingerprint: Fingerprint | None = None
+    groups: dict[str, Reading] = field(default_factory=dict)
+
+    @property
+    def older(self) -> int | None:
+        """The number of partitions before there were more, where the records show that."""
+        found = self.fingerprint
+        if found is None or found.verdict != "n-change" or found.change is None:
+            return None
+        before = found.change.before
+        return before if isinstance(before, int) else None
+
+
+def scan(
+    migration: Migration,
+    source: Found,
+    groups: Sequence[Group],
+    progress: Callable[[int, float | None], None],
+    *,
+    sizes: bool = True,
+) -> Scan:
+    """Reads the old topic once.
+
+    Args:
+        migration: What is migrated.
+        source: The old topic as it is.
+        groups: Its consumer groups.
+        progress: Called with how many records were read, and with how much of all that is.
+        sizes: Whether their bytes are counted, which takes more time.
+
+    Raises:
+        BrokerError: The broker is gone, sends nothing more, or gives no right to read.
+    """
+    old = len(source.begin)
+    place = Placement(old, migration.partitions, migration.client, migration.key_type)
+    found = Scan(old)
+    seen = Observed()
+    counted = _Counted(groups, source, is_layered=migration.order is None)
+    config = KafkaConfig.read(migration.source.config, settings={"isolation.level": "read_committed"})
+    records = TopicRecords(None, migration.source.topic, sizes=sizes, kafka_config=config)
+    held: list[TopicChunk] = []
+    rows = 0
+    for chunk in records.batches():
+        held.append(chunk)
+        rows += len(chunk.keys)
+        if rows >= _ROWS:
+            _add(found, seen, counted, place, _joined(held))
+            held, rows = [], 0
+            progress(found.records, records.done)
+    if held:
+        _add(found, seen, counted, place, _joined(held))
+    progress(found.records, records.done)
+    found.tombstones = records.tombstones
+    _sum_up(found, seen, place)
+    is_multiple = not migration.partitions % old and not found.away
+    found.groups = counted.readings(found.shares, is_multiple=is_multiple)
+    return found
+
+
+def _joined(chunks: Sequence[TopicChunk]) -> list[Any]:
+    columns = zip(*chunks, strict=True)
+    return [None if column[0] is None else pa.concat_arrays(column) for column in columns]
+
+
+def _add(found: Scan, seen: Observed, counted: _Counted, place: Placement, columns: Sequence[Any]) -> None:
+    keys, partitions, offsets, times, sizes = columns
+    seen.add(keys, partitions.cast(pa.int64()), times, offsets, sizes)
+    home = place.home(keys)
+    keyless = home.null_count
+    found.records += len(keys)
+    found.bytes += (pc.sum(sizes).as_py() or 0) if sizes is not None else 0
+    found.keyless += keyless
+    found.untimed += times.null_count + pc.sum(pc.equal(times, 0)).as_py() if len(times) else 0
+    found.away += pc.sum(pc.not_equal(home, partitions)).as_py() or 0
+    targets = place.of(keys, partitions, offsets)
+    found.shares.update(_counts(targets))
+    counted.add(partitions, offsets, targets)
+
+
+def _counts(column: pa.Array) -> dict[int, int]:
+    return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
+
+
+def _sum_up(found: Scan, seen: Observed, place: Placement) -> None:
+    found.fingerprint = judge(seen, found.partitions) if found.records else None
+    found.keys, found.sampled = seen.keys(), seen.scale
+    pairs = seen.pairs()
+    if not pairs.num_rows:
+        return
+    keyed = pairs.filter(pc.is_valid(place.home(pairs["key"])))
+    by_key = keyed.group_by("key", use_threads=False).aggregate([([], "count_all"), ("rows", "sum")])
+    several = by_key.filter(pc.greater(by_key["count_all"], 1))
+    found.scattered_keys = several.num_rows * found.sampled
+    found.scattered_records = (pc.sum(several["rows_sum"]).as_py() or 0) * found.sampled
+
+
+class _Counted:
+    """How many records each group has read and has not, by layer and new partition."""
+
+    def __init__(self, groups: Sequence[Group], source: Found, *, is_layered: bool) -> None:
+        self._offsets = {each.name: committed_or_begin(each.committed, source.begin) for each in groups}
+        bounds = layers(self._offsets.values(), source.begin, source.ends) if is_layered else []
+        # All behind the last bound is one layer more: what comes while it is read.
+        self._bounds = [pa.array(bound, pa.int64()) for bound in bounds[:-1]]
+        self._of_layer: Counter[tuple[int, int]] = Counter()
+        self._unread: dict[str, Counter[tuple[int, int]]] = {name: Counter() for name in self._offsets}
+
+    def add(self, partitions: pa.Array, offsets: pa.Array, targets: pa.Array) -> None:
+        layer = pa.repeat(pa.scalar(0, pa.int64()), len(offsets))
+        for bound in self._bounds:
+            is_behind = pc.greater_equal(offsets, bound.take(partitions))
+            layer = pc.add(layer, is_behind.cast(pa.int64()))
+        rows = pa.table({"layer": layer, "target": targets})
+        self._of_layer.update(_by_layer(rows))
+        for name, committed in self._offsets.items():
+            is_unread = pc.greater_equal(offsets, pa.array(committed, pa.int64()).take(partitions))
+            self._unread[name].update(_by_layer(rows.filter(is_unread)))
+
+    def readings(self, shares: Counter[int], *, is_multiple: bool) -> dict[str, Reading]:
+        found = {}
+        for name, unread in self._unread.items():
+            reread = 0
+            positions = {}
+            for target, many in sorted(shares.items()):
+                layers_ = [layer for layer, each in unread if each == target]
+                first = min(layers_, default=len(self._bounds) + 1)
+                before = sum(
+                    count
+                    for (layer, each), count in self._of_layer.items()
+                    if each == target and layer < first
+                )
+                missing = sum(unread[layer, target] for layer in layers_)
+                again = many - before - missing
+                # Each new partition has records of one old one alone, in their order.
+                positions[target] = many - missing if is_multiple else before
+                reread += 0 if is_multiple else again
+            found[name] = Reading(unread.total(), reread, positions)
+        return found
+
+
+def _by_layer(rows: pa.Table) -> dict[tuple[int, int], int]:
+    grouped = rows.group_by(["layer", "target"], use_threads=False).aggregate([([], "count_all")])
+    return {(each["layer"], each["target"]): each["count_all"] for each in grouped.to_pylist()}
+
+
+def refuse_scattered(migration: Migration, found: Scan) -> None:
+    """Refuses what cannot be copied in order, or would not stay so.
+
+    Raises:
+        PartwrightError: Keys are in several partitions and nobody says how to order them, or another client than the
+            one that is said wrote the topic.
+    """
+    topic = migration.source.topic
+    seen = found.fingerprint
+    about = "about " if found.sampled > 1 else ""
+    if found.scattered_keys and migration.order is None:
+        raise PartwrightError(
+            f"{about}{found.scattered_keys:,} keys of {topic!r} are each in several partitions, {about}"
+            f"{found.scattered_records:,} records, which have no order of their own{_why(seen)}: say --order time to "
+            "merge them by their timestamps, or --order generation where partitions were added",
+            value=found.scattered_keys,
+        )
+    if migration.order == "generation" and found.older is None:
+        raise PartwrightError(
+            f"the records of {topic!r} do not show from which number of partitions it grew (partwright fingerprint "
+            f"says {seen.verdict if seen else 'no-keys'}): say --order time",
+            value=migration.order,
+        )
+    if seen is None or migration.is_client_said or not found.away:
+        return
+    if seen.verdict == "one-writer" and migration.client not in seen.family:
+        raise PartwrightError(
+            f"{topic!r} was written by the rule of {seen.family[0]}, and not of {migration.client}: say --client "
+            f"{seen.family[0]}, or --client {migration.client} if clients of that rule write the new topic",
+            value=seen.family[0],
+        )
+
+
+def _why(seen: Fingerprint | None) -> str:
+    if seen is None or seen.change is None or seen.verdict != "n-change":
+        return ""
+    return f" (partitions were added: there were {seen.change.before} before, and {seen.change.after} since)"

@@ -1,0 +1,103 @@
+"""A consumer group's offsets in the new topic: pure functions of where each record was, and where it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Slice", "Translation"]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some records in the order in which they were copied.
+
+    Those of one new partition follow each other there without a gap, for one transaction wrote them.
+
+    Attributes:
+        partitions: The old partition of each.
+        offsets: Its offset there.
+        targets: The new partition of each.
+        bases: By new partition the offset of the first of these records.
+
+    Examples:
+        >>> list(Slice([0, 1, 0], [7, 3, 9], [2, 2, 5], {2: 100, 5: 40}).places())
+        [(0, 7, 2, 100), (1, 3, 2, 101), (0, 9, 5, 40)]
+    """
+
+    partitions: Sequence[int]
+    offsets: Sequence[int]
+    targets: Sequence[int]
+    bases: Mapping[int, int]
+
+    def places(self) -> Iterator[tuple[int, int, int, int]]:
+        """Old partition, old offset, new partition and new offset of each record."""
+        following = dict(self.bases)
+        for partition, offset, target in zip(self.partitions, self.offsets, self.targets, strict=True):
+            at = following[target]
+            following[target] = at + 1
+            yield partition, offset, target, at
+
+    def counts(self) -> Counter[int]:
+        """How many of the records each new partition has."""
+        return Counter(self.targets)
+
+
+@dataclass
+class Translation:
+    """The offsets of one group in the new topic, as one slice after the other is seen.
+
+    In each new partition it is the least offset of any record that the group has not read, and the end of what was
+    copied where it has read all. A greater one would skip that record; so nothing is skipped, and no offset that skips
+    nothing has the group read less again.
+
+    Attributes:
+        committed: The group's offset in each old partition.
+
+    Examples:
+        >>> found = Translation([8, 4])
+        >>> found.add(Slice([0, 1, 0, 1], [7, 3, 9, 2], [0, 0, 0, 0], {0: 100}))
+        >>> found.offsets([104, 0]), found.reread
+        ({0: 102, 1: 0}, 1)
+    """
+
+    committed: Sequence[int]
+    reread: int = 0
+    unread: int = 0
+    _first: dict[int, int] = field(default_factory=dict)
+
+    def add(self, some: Slice) -> None:
+        """Takes the next records, in the order in which they were copied."""
+        for partition, offset, target, at in some.places():
+            if offset >= self.committed[partition]:
+                self.unread += 1
+                self._first.setdefault(target, at)
+            elif target in self._first:
+                self.reread += 1
+
+    def has_none_below(self, at: Sequence[int]) -> bool:
+        """Whether the group has read no record of these offsets of the old partitions, or later ones."""
+        return all(map(int.__ge__, at, self.committed))
+
+    def add_unread(self, bases: Mapping[int, int], count: int) -> None:
+        """Takes the next records, none of which the group has read.
+
+        Args:
+            bases: By new partition the offset of the first of them.
+            count: How many they are.
+        """
+        self.unread += count
+        for target, base in bases.items():
+            self._first.setdefault(target, base)
+
+    def offsets(self, ends: Sequence[int]) -> dict[int, int]:
+        """The group's offset in each new partition.
+
+        Args:
+            ends: The offset behind the last record that was copied into each.
+        """
+        return {target: self._first.get(target, end) for target, end in enumerate(ends)}

@@ -1,0 +1,246 @@
+"""Reads both topics and compares them record by record, in the order in which the ledger says that they were copied."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from partwright.migration.copier import Older
+from partwright.migration.copy import not_begun, told
+from partwright.migration.groups import groups_of
+from partwright.migration.layers import committed_or_begin
+from partwright.migration.ledger import Ledger
+from partwright.migration.placement import Placement
+from partwright.migration.plan import source_of
+from partwright.migration.streams import Streams
+from partwright.migration.topics import found, settings_of
+from partwright.migration.verify_compacted import last_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from partwright.migration.answer import Answer
+    from partwright.migration.ledger import State
+    from partwright.migration.settings import Migration
+    from partwright.migration.streams import Record
+    from partwright.migration.topics import Found
+    from partwright.migration.translate import Slice
+
+__all__ = ["verify"]
+
+
+def verify(
+    migration: Migration,
+    groups: Sequence[str] = (),
+    progress: Callable[[int, int], None] = lambda _compared, _of: None,
+) -> Answer:
+    """Compares every record of the old topic, as far as it is copied, with its copy.
+
+    Of a compacted topic, of which either side may lose records at any time, the last value of each key is compared.
+
+    Args:
+        migration: What is migrated.
+        groups: The consumer groups whose offsets are looked at; by default every one that has committed some.
+        progress: Called with how many copies were compared, and of how many.
+
+    Returns:
+        The answer.
+
+    Raises:
+        PartwrightError: Nothing was copied yet, or with other settings.
+        BrokerError: No Kafka answers, it gives no right, or a topic is not there.
+    """
+    source, ids = source_of(migration)
+    state = Ledger(migration.target.config, migration.ledger).last()
+    if state is None or state.phase == "new":
+        raise not_begun(migration)
+    state.check(migration, ids)
+    target = found(migration.target)
+    moving = groups_of(migration.source, groups)
+    answer = told("verify", migration, state, moving)
+    answer.lag = sum(source.ends) - sum(state.at)
+    is_compacted = any(
+        "compact" in settings_of(side).all.get("cleanup.policy", "")
+        for side in (migration.source, migration.target)
+    )
+    answer.more["compared"] = "last value of each key" if is_compacted else "every record"
+    if is_compacted:
+        answer.records, answer.written, answer.lost, answer.twice, answer.changed = last_values(
+            migration, state, source, target, progress
+        )
+        return answer
+    unread = {
+        name: (committed_or_begin(group.committed, state.begin), answer.groups[name])
+        for group in moving
+        for name in [group.name]
+    }
+    pairs = _Pairs(migration, state, source, target, unread)
+    pairs.compare(progress)
+    answer.records = pairs.compared + pairs.lost
+    answer.written = pairs.compared + pairs.twice
+    answer.lost, answer.twice, answer.changed = pairs.lost, pairs.twice, pairs.changed
+    answer.out_of_order, answer.skipped = pairs.out_of_order, pairs.skipped.total()
+    answer.more |= {"gone": pairs.gone, "first_wrong": pairs.first_wrong}
+    return answer
+
+
+@dataclass
+class _Pairs:
+    """Both topics, side by side."""
+
+    migration: Migration
+    state: State
+    source: Found
+    target: Found
+    groups: Mapping[str, tuple[Sequence[int], Mapping[int, int]]]
+    compared: int = 0
+    lost: int = 0
+    twice: int = 0
+    changed: int = 0
+    out_of_order: int = 0
+    gone: int = 0
+    first_wrong: str | None = None
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def compare(self, progress: Callable[[int, int], None]) -> None:
+        """Compares them."""
+        state, migration = self.state, self.migration
+        self._place = Placement(len(state.at), migration.partitions, migration.client, migration.key_type)
+        self._older = (
+            None
+            if state.older is None
+            else Older(state.older, self._place, migration.client, migration.key_type)
+        )
+        self._is_older_pass = self._older is not None
+        begin = [max(pair) for pair in zip(state.begin, self.source.begin, strict=True)]
+        self._begin = begin
+        # What lies behind the last copy is compared too, up to the end, until others may write.
+        ends = state.ends if state.phase == "moved" else self.target.ends
+        self._ends = ends
+        self._last: dict[tuple[int, int], int] = {}
+        with Streams(
+            migration.target.config, migration.target.topic, dict(enumerate(self.target.begin))
+        ) as copies:
+            records = Streams(migration.source.config, migration.source.topic, dict(enumerate(begin)))
+            try:
+                for at, made in Ledger(migration.target.config, migration.ledger).entries():
+                    if made is None:
+                        continue
+                    if self._is_older_pass and at.is_older_done:
+                        # The copy began anew, with the records that it left out at first.
+                        self._rest(records, state.older_ends)
+                        records.__exit__(None, None, None)
+                        records = Streams(
+                            migration.source.config, migration.source.topic, dict(enumerate(begin))
+                        )
+                        self._is_older_pass = False
+                    self._slice(made.slice(), records, copies)
+                    progress(self.compared, state.copied)
+                self._rest(records, state.at)
+            finally:
+                records.__exit__(None, None, None)
+            for partition, end in enumerate(ends):
+                while (copy := copies.head(partition, end)) is not None:
+                    self._extra(copy)
+                    copies.drop(partition)
+
+    def _slice(self, some: Slice, records: Streams, copies: Streams) -> None:
+        keys: list[bytes | None] = []
+        places: list[tuple[int, int, int]] = []
+        for partition, offset, target, at in some.places():
+            self._order(partition, offset, target)
+            self._skips(partition, offset, target, at)
+            record = self._record(records, partition, offset)
+            copy = self._copy(copies, target, at)
+            if copy is None:
+                self.lost += 1
+                self._say(f"the copy of offset {offset} of partition {partition} is not at {at} of {target}")
+                continue
+            if record is None:
+                # Deleted from the old topic since it was copied.
+                self.gone += 1
+            elif not _same(record, copy):
+                self.changed += 1
+                self._say(f"offset {at} of partition {target} is not as offset {offset} of {partition}")
+            self.compared += 1
+            keys.append(copy.key())
+            places.append((partition, offset, target))
+        partitions = pa.array([each[0] for each in places], pa.int32())
+        offsets = pa.array([each[1] for each in places], pa.int64())
+        targets = self._place.of(pa.array(keys, pa.binary()), partitions, offsets).to_pylist()
+        for target, (partition, offset, copied_to) in zip(targets, places, strict=True):
+            if target != copied_to:
+                self.changed += 1
+                self._say(
+                    f"the copy of offset {offset} of partition {partition} is in {copied_to}, not in {target}"
+                )
+
+    def _order(self, partition: int, offset: int, target: int) -> None:
+        last = self._last.get((partition, target), -1)
+        if offset <= last and not self.state.older:
+            self.out_of_order += 1
+        self._last[partition, target] = max(last, offset)
+
+    def _skips(self, partition: int, offset: int, target: int, at: int) -> None:
+        for name, (committed, offsets) in self.groups.items():
+            if offset >= committed[partition] and at < offsets[target]:
+                self.skipped[name] += 1
+
+    def _record(self, records: Streams, partition: int, offset: int) -> Record | None:
+        """The record at an offset; those before it that should have a copy have none."""
+        if offset < self._begin[partition]:
+            return None
+        while (record := records.head(partition, offset + 1)) is not None:
+            records.drop(partition)
+            if record.offset() == offset:
+                return record
+            self._missed(record)
+        return None
+
+    def _copy(self, copies: Streams, target: int, at: int) -> Record | None:
+        while (copy := copies.head(target, at + 1)) is not None:
+            copies.drop(target)
+            if copy.offset() == at:
+                return copy
+            self._extra(copy)
+        return None
+
+    def _rest(self, records: Streams, ends: Sequence[int]) -> None:
+        for partition, end in enumerate(ends):
+            while (record := records.head(partition, end)) is not None:
+                records.drop(partition)
+                self._missed(record)
+
+    def _missed(self, record: Record) -> None:
+        if self._older is not None:
+            partition = record.partition()
+            at = pa.array([partition], pa.int32())
+            is_older = self._older.of(pa.array([record.key()], pa.binary()), at)[0].as_py()
+            is_first = is_older and record.offset() < self.state.older_ends[partition]
+            if is_first != self._is_older_pass:
+                return
+        self.lost += 1
+        self._say(f"offset {record.offset()} of partition {record.partition()} has no copy")
+
+    def _extra(self, copy: Record) -> None:
+        self.twice += 1
+        self._say(
+            f"offset {copy.offset()} of partition {copy.partition()} of the new topic is no copy, or one more"
+        )
+
+    def _say(self, wrong: str) -> None:
+        self.first_wrong = self.first_wrong or wrong
+
+
+def _same(record: Record, copy: Record) -> bool:
+    time = record.timestamp()[1]
+    return (
+        record.key() == copy.key()
+        and record.value() == copy.value()
+        and (record.headers() or []) == (copy.headers() or [])
+        # What has no time got that of its copy.
+        and (time <= 0 or time == copy.timestamp()[1])
+    )

@@ -1,0 +1,85 @@
+"""Compares the last value of each key of two compacted topics, each of which may lose older ones at any time."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from partwright.migration.streams import Streams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from partwright.migration.ledger import State
+    from partwright.migration.settings import Migration, Side
+    from partwright.migration.streams import Record
+    from partwright.migration.topics import Found
+
+__all__ = ["last_values"]
+
+# A mark that no value has.
+_DELETED = b""
+_STEP = 10_000
+
+
+def last_values(
+    migration: Migration,
+    state: State,
+    source: Found,
+    target: Found,
+    progress: Callable[[int, int], None],
+) -> tuple[int, int, int, int, int]:
+    """Compares them; takes memory for each key.
+
+    Args:
+        migration: What is migrated.
+        state: How far it is.
+        source: The old topic as it is.
+        target: The new one.
+        progress: Called with how many records were read, and of how many.
+
+    Returns:
+        How many keys each topic has a last value of, how many the new one lacks, how many it has besides, and how many
+        differ.
+    """
+    whole = sum(source.ends) - sum(source.begin) + sum(target.ends) - sum(target.begin)
+    old, old_later, read = _last(migration.source, source, state.at, lambda many: progress(many, whole))
+    new, new_later, _ = _last(migration.target, target, state.ends, lambda many: progress(read + many, whole))
+    lost = changed = twice = 0
+    for key, value in old.items():
+        # A later record of the key may have taken its copy away.
+        if key not in new:
+            lost += value != _DELETED and key not in new_later
+        else:
+            changed += new[key] != value
+    for key, value in new.items():
+        twice += key not in old and value != _DELETED and key not in old_later
+    return len(old), len(new), lost, twice, changed
+
+
+def _last(
+    side: Side, topic: Found, ends: Sequence[int], progress: Callable[[int], None]
+) -> tuple[dict[bytes, bytes], set[bytes], int]:
+    """By key's digest that of its last record below some offsets; and the keys that have later ones."""
+    last: dict[bytes, bytes] = {}
+    later: set[bytes] = set()
+    read = 0
+    with Streams(side.config, side.topic, dict(enumerate(topic.begin))) as streams:
+        while some := streams.take(topic.ends, _STEP, 1 << 25):
+            for record in some:
+                key = blake2b(record.key() or b"", digest_size=16).digest()
+                if record.offset() < ends[record.partition()]:
+                    last[key] = _digest(record)
+                else:
+                    later.add(key)
+            read += len(some)
+            progress(read)
+    return last, later, read
+
+
+def _digest(record: Record) -> bytes:
+    value = record.value()
+    if value is None:
+        return _DELETED
+    parts = repr((value, record.headers() or [], record.timestamp()[1])).encode()
+    return blake2b(parts, digest_size=16).digest()

@@ -1,0 +1,249 @@
+"""Writes copies and what the ledger says of them, both in one transaction: all of it is there, or nothing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
+
+from partwright.errors import BrokerError
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, no_right, refused_settings
+from partwright.kafka.troubles import Troubles
+from partwright.migration.ledger import MAPPING, encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+    from typing import Self
+
+    from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+    from partwright.migration.ledger import State
+    from partwright.migration.settings import Migration
+    from partwright.migration.streams import Record
+    from partwright.migration.translate import Slice
+
+__all__ = ["Writer"]
+
+_START_S, _WRITE_S = 30.0, 120.0
+# After so many records it is heard what became of others.
+_SENT = 1000
+_FENCED = {-144, 90, 47}
+_TRANSACTIONS_DENIED, _TOPIC_DENIED, _UNSUPPORTED = 53, 29, {35, -165, 48}
+_TUNED: dict[str, object] = {
+    "linger.ms": 20,
+    "compression.type": "lz4",
+    "queue.buffering.max.messages": 1_000_000,
+    "queue.buffering.max.kbytes": 512 << 10,
+}
+
+
+if TYPE_CHECKING:
+    _Callback: TypeAlias = Callable[[KafkaError | None, Message], None]
+
+
+class _Edges:
+    """Where the first and the last copy in each new partition are: the others lie between them.
+
+    Attributes:
+        first: By new partition the offset of the first.
+        last: That of the last.
+        refused: Why one of them is not there; None where all are.
+    """
+
+    def __init__(self) -> None:
+        self.first: dict[int, int] = {}
+        self.last: dict[int, int] = {}
+        self.refused: KafkaError | None = None
+
+    def callbacks(self, targets: Sequence[int]) -> dict[int, _Callback]:
+        """By row who is told where the copy is, of those that are asked for: each takes time."""
+        lasts = {target: row for row, target in enumerate(targets)}
+        firsts = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
+        return dict.fromkeys([*firsts.values(), *lasts.values()], self._note)
+
+    def _note(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.refused = error
+            return
+        target, offset = cast("int", message.partition()), cast("int", message.offset())
+        # They are told in their order.
+        self.first.setdefault(target, offset)
+        self.last[target] = offset
+
+
+class Writer:
+    """A transactional producer of one migration; one that starts later ends those before it.
+
+    Args:
+        migration: What is migrated.
+        most_bytes: The largest batch of records that the new topic takes.
+
+    Raises:
+        BrokerError: No Kafka answers, or it has no transactions, or gives no right to them.
+    """
+
+    def __init__(self, migration: Migration, most_bytes: int) -> None:
+        self._topic, self._ledger = migration.target.topic, migration.ledger
+        # To which of them it writes, which an error does not say.
+        self._writes_to = self._topic
+        self._config = migration.target.config
+        self._id = migration.transactional_id
+        self._troubles = Troubles(self._config, TIMEOUT_S)
+        given = {
+            **_TUNED,
+            **self._config.librdkafka(),
+            "transactional.id": self._id,
+            # The broker counts compressed bytes, librdkafka others: a record that was taken once is taken again, alone.
+            "message.max.bytes": 1_000_000_000,
+            "batch.size": min(1_000_000, most_bytes),
+            "error_cb": self._troubles.note,
+        }
+        kafka = confluent_kafka()
+        with refused_settings(self._config):
+            self._producer: Producer = kafka.Producer(given, logger=SILENT)
+        self._error: type[KafkaException] = kafka.KafkaException
+        self._until(lambda: self._producer.init_transactions(_START_S / 10), _START_S, "begin")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            # What was sent and not committed goes; where nobody answers, the next writer sees to it.
+            self._producer.purge()
+        # Its threads end with the last reference to it.
+        del self._producer
+
+    def write(self, records: Sequence[Record], places: Slice, state: Callable[[Slice], State]) -> State:
+        """Writes copies of some records and then, knowing where they are, what the ledger says.
+
+        Args:
+            records: The records, in the order in which they are to be.
+            places: Where they are and in which new partition they are to be, without bases.
+            state: Gives how far the migration is then.
+
+        Returns:
+            That.
+
+        Raises:
+            BrokerError: Kafka does not take them, or another copy of this migration was started.
+        """
+        edges = _Edges()
+        self._writes_to = self._topic
+        self._begin()
+        try:
+            self._send(records, places.targets, edges)
+            self._flush(edges)
+        except self._error as error:
+            self._refuse(error)
+        except SystemError as error:
+            # Raised where confluent-kafka tells of a delivery with an error of its own at hand already.
+            if not isinstance(error.__cause__, self._error):
+                raise
+            self._refuse(error.__cause__)
+        copies = replace(places, bases=edges.first)
+        for target, many in copies.counts().items():
+            if edges.last[target] - edges.first[target] + 1 != many:
+                raise BrokerError(
+                    f"another program writes to partition {target} of {self._topic!r} as it is copied: stop it, delete "
+                    f"{self._topic!r} and {self._ledger!r}, and begin anew",
+                    value=self._topic,
+                )
+        return self._commit(state(copies), copies)
+
+    def note(self, state: State) -> State:
+        """Writes what the ledger says, and no copy."""
+        self._begin()
+        return self._commit(state, None)
+
+    def _begin(self) -> None:
+        self._until(self._producer.begin_transaction, _START_S, "begin")
+
+    def _send(self, records: Sequence[Record], targets: Sequence[int], edges: _Edges) -> None:
+        """Sends the records; of the first and the last in each new partition it is noted where they are."""
+        # Its annotations know of no headers but those of text, and each of these calls counts.
+        send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
+        told = edges.callbacks(targets)
+        for row, (record, target) in enumerate(zip(records, targets, strict=True)):
+            time_ms, headers = max(0, record.timestamp()[1]), record.headers()
+            note = told.get(row)
+            while True:
+                try:
+                    send(record.value(), record.key(), target, note, timestamp=time_ms, headers=headers)
+                    break
+                except BufferError:
+                    self._producer.poll(0.1)
+            if not row % _SENT:
+                self._producer.poll(0)
+
+    def _flush(self, edges: _Edges) -> None:
+        until = time.monotonic() + _WRITE_S
+        while self._producer.flush(1.0) and edges.refused is None:
+            self._troubles.check()
+            if time.monotonic() > until:
+                raise self._troubles.late()
+        if edges.refused is not None:
+            # It may be gone with the rest for a reason that the transaction's end alone tells.
+            self._producer.commit_transaction(_START_S)
+            self._refuse_error(edges.refused)
+
+    def _commit(self, state: State, copies: Slice | None) -> State:
+        self._writes_to = self._ledger
+        headers: list[tuple[str, str | bytes | None]] = []
+        if copies is not None:
+            headers.append((MAPPING, encoded(copies)))
+        try:
+            self._producer.produce(self._ledger, state.json(), None, 0, headers=headers)
+        except self._error as error:
+            self._refuse(error)
+        self._until(lambda: self._producer.commit_transaction(_WRITE_S / 10), _WRITE_S, "commit")
+        return state
+
+    def _until(self, do: Callable[[], object], seconds: float, what: str) -> None:
+        """Does what may have to be done again, as librdkafka says of it."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                do()
+            except self._error as error:
+                if not error.args[0].retriable():
+                    self._refuse(error)
+                self._troubles.check()
+                if time.monotonic() > until:
+                    raise BrokerError(
+                        f"Kafka at {self._config.servers} does not {what} a transaction in {seconds:g} s "
+                        f"({error.args[0].str()}): see in its log whether it can make transactions, and start again"
+                    ) from error
+            else:
+                return
+
+    def _refuse(self, error: KafkaException) -> NoReturn:
+        self._refuse_error(error.args[0])
+
+    def _refuse_error(self, error: KafkaError) -> NoReturn:
+        where = f"Kafka at {self._config.servers}"
+        if error.code() in _FENCED:
+            raise BrokerError(
+                f"another copy of this migration was started and goes on in place of this one ({error.name()}): leave "
+                "one of them running",
+                value=error.code(),
+            )
+        if error.code() in {_TRANSACTIONS_DENIED, _TOPIC_DENIED}:
+            kind, name = ("transactional-id", self._id), ("topic", self._writes_to)
+            of = kind if error.code() == _TRANSACTIONS_DENIED else name
+            raise BrokerError(f"{where} gives {no_right('WRITE', *of)}", value=error.code())
+        if error.code() in _UNSUPPORTED:
+            raise BrokerError(
+                f"{where} has no transactions ({error.name()}), without which no copy can be taken up exactly where it "
+                "stopped: copy to Kafka 0.11 or later",
+                value=error.code(),
+            )
+        raise BrokerError(
+            f"{where} does not take the copies ({self._config.redacted(error.str())}): see the broker's log, and start "
+            "again",
+            value=error.code(),
+        )

@@ -1,0 +1,304 @@
+"""`partwright migrate` on a real Kafka: what real clients wrote, real groups, and each step in its turn."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from migrating import DAY_MS, Migrate, by_key, commit, committed, fill, read
+
+import partwright as pw
+from partwright.kafka import EmbeddedKafka, topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = [pytest.mark.slow, pytest.mark.broker]
+
+
+def drained(servers: str, group: str, topic: str, expected: int) -> list[tuple[bytes | None, bytes | None]]:
+    """What a group that subscribes to a topic gets, until nothing more comes."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": group,
+            "auto.offset.reset": "error",
+            "session.timeout.ms": 6000,
+        }
+    )
+    consumer.subscribe([topic])
+    found = []
+    quiet = time.monotonic() + 30
+    while time.monotonic() < quiet:
+        for message in consumer.consume(500, 0.2):
+            assert message.error() is None, message.error()
+            found.append((message.key(), message.value()))
+            quiet = time.monotonic() + (1.5 if len(found) >= expected else 30)
+    consumer.close()
+    return found
+
+
+def own_settings(servers: str, topic: str) -> dict[str, str]:
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    admin = AdminClient({"bootstrap.servers": servers})
+    told = admin.describe_configs([resource])[resource].result()
+    return {name: entry.value for name, entry in told.items() if int(entry.source) == 1}
+
+
+def test_a_topic_moves_with_its_groups(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], seed: int
+) -> None:
+    servers, rng = broker.bootstrap_servers, random.Random(seed)
+    settings = {"retention.ms": str(400 * DAY_MS), "message.timestamp.type": "CreateTime"}
+    topics.create_topic(servers, "orders", 6, settings)
+    fill(servers, "orders", rng, 9000)
+    ends = topics.end_offsets(servers, "orders")
+    groups = {
+        "near": {p: max(0, end - 30) for p, end in ends.items()},
+        "far": {p: end // 3 for p, end in ends.items()},
+        "odd": {p: end * 9 // 10 if p % 2 else end // 10 for p, end in ends.items()},
+        "done": ends,
+    }
+    for group, offsets in groups.items():
+        commit(servers, group, "orders", offsets)
+    before = read(servers, "orders")
+    unread = {
+        g: [row for row in before if row.offset >= offsets[row.partition]] for g, offsets in groups.items()
+    }
+    run = migrate("orders", "orders-16", 16)
+
+    planned = run("plan")
+    assert (planned["records"], planned["written"], planned["out_of_order"]) == (len(before), 0, 0)
+    assert topics.partition_count(servers, "orders-16") is None
+    assert {g: planned["unread"][g] for g in groups} == {g: len(rows) for g, rows in unread.items()}
+    assert {g: planned["reread"][g] for g in ("near", "far", "done")} == {"near": 0, "far": 0, "done": 0}
+
+    copied = run("copy")
+    assert (copied["records"], copied["written"], copied["lag"]) == (len(before), len(before), 0)
+    after = read(servers, "orders-16")
+    assert by_key(after) == by_key(before)
+    keys = pw.partition_for_key([row.key or b"" for row in after], 16).to_pylist()
+    assert [row.partition for row in after if row.key is not None] == [
+        at for at, row in zip(keys, after, strict=True) if row.key is not None
+    ]
+    assert own_settings(servers, "orders-16")["retention.ms"] == "-1"
+
+    verified = run("verify")
+    wrong = {name: verified[name] for name in ("lost", "twice", "out_of_order", "changed", "skipped")}
+    assert set(wrong.values()) == {0}, verified
+    assert verified["records"] == len(before)
+
+    moved = run("cutover")
+    assert (moved["reread"]["near"], moved["reread"]["far"], moved["reread"]["done"]) == (0, 0, 0)
+    assert moved["reread"]["odd"] <= planned["reread"]["odd"]
+    for group, offsets in groups.items():
+        assert committed(servers, group, "orders-16") == {
+            int(q): o for q, o in moved["groups"][group].items()
+        }
+        # The way back: nothing of the old topic is changed.
+        assert committed(servers, group, "orders") == offsets
+    for group in ("near", "odd"):
+        got = drained(servers, group, "orders-16", len(unread[group]))
+        assert len(got) == len(unread[group]) + moved["reread"][group]
+        assert not {(row.key, row.value) for row in unread[group]} - set(got)
+
+    finished = run("finish")
+    assert finished["written"] == len(before)
+    assert own_settings(servers, "orders-16") == settings
+    assert topics.partition_count(servers, "__partwright_migrate-orders-16") is None
+
+
+def test_of_a_multiple_no_group_reads_anything_again(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], seed: int
+) -> None:
+    servers, rng = broker.bootstrap_servers, random.Random(seed)
+    topics.create_topic(servers, "multiple", 3)
+    fill(servers, "multiple", rng, 3000)
+    ends = topics.end_offsets(servers, "multiple")
+    for group in ("a", "b", "c"):
+        commit(servers, f"multiple-{group}", "multiple", {p: rng.randint(0, end) for p, end in ends.items()})
+    run = migrate("multiple", "multiple-15", 15)
+    assert set(run("plan")["reread"].values()) == {0}
+    run("copy")
+    moved = run("cutover")
+    assert set(moved["reread"].values()) == {0}
+    assert len(moved["groups"]) == 3
+    assert moved["written"] == len(read(servers, "multiple-15")) == len(read(servers, "multiple"))
+
+
+def test_records_that_come_while_it_is_copied_come_along(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "live", 4)
+    producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random", "linger.ms": 5})
+    stop = threading.Event()
+    sent = 0
+
+    def write() -> None:
+        nonlocal sent
+        while not stop.is_set():
+            for _ in range(20):
+                producer.produce("live", key=b"k%d" % (sent % 97), value=b"%d" % sent)
+                sent += 1
+            producer.poll(0)
+            time.sleep(0.01)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        time.sleep(1)
+        run = migrate("live", "live-10", 10)
+        run("copy", "--rate", 5000)
+        assert "records still come to 'live'" in refusal("migrate", "cutover", *run.words)
+    finally:
+        stop.set()
+        writer.join()
+    producer.flush()
+    moved = run("cutover")
+    assert moved["written"] == sent
+    assert by_key(read(servers, "live-10")) == by_key(read(servers, "live"))
+    # The new writers' own records do not come into a group's way that moves later.
+    producer.produce("live-10", key=b"new", value=b"new")
+    producer.flush()
+    commit(servers, "late", "live", topics.end_offsets(servers, "live"))
+    run("cutover", "--group", "late")
+    assert drained(servers, "late", "live-10", 1) == [(b"new", b"new")]
+
+
+def test_a_group_that_runs_is_refused_by_its_name(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "busy", 2)
+    fill(servers, "busy", random.Random(3), 300)
+    commit(servers, "idle", "busy", {0: 5, 1: 0})
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "runs", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["busy"])
+    while not consumer.consume(10, 0.5):
+        pass
+    consumer.commit(asynchronous=False)
+    run = migrate("busy", "busy-3", 3)
+    assert sorted(run("copy")["groups"]) == ["idle", "runs"]
+    said = refusal("migrate", "cutover", *run.words)
+    assert "stop every consumer of 'runs' (its state is STABLE, 1 members) first" in said
+    assert committed(servers, "idle", "busy-3") == {}
+    assert list(run("cutover", "--group", "idle")["groups"]) == ["idle"]
+    consumer.close()
+    assert sorted(run("cutover")["groups"]) == ["idle", "runs"]
+
+
+def test_there_is_a_way_back_until_it_is_finished(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "back", 3)
+    producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random"})
+    for row in range(500):
+        producer.produce("back", key=b"%d" % (row % 9), value=b"%d" % row)
+    producer.flush()
+    commit(servers, "returns", "back", {0: 10, 1: 10, 2: 10})
+    run = migrate("back", "back-5", 5)
+    run("copy")
+    run("cutover")
+    assert "read 'back-5' already" in refusal("migrate", "copy", *run.words)
+    assert run("cutover", "--back")["written_since"] == 0
+    producer.produce("back", key=b"3", value=b"later")
+    producer.flush()
+    assert run("copy")["copied_now"] == 1
+    run("cutover")
+    producer.produce("back-5", key=b"3", value=b"new writer")
+    producer.flush()
+    assert run("verify")["twice"] == 0
+    assert run("cutover", "--back")["written_since"] == 1
+    assert "1 records that this migration did not write" in refusal("migrate", "copy", *run.words)
+
+
+def test_a_compacted_topic_keeps_its_last_values(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate]
+) -> None:
+    servers = broker.bootstrap_servers
+    settings = {"cleanup.policy": "compact", "segment.ms": "100", "min.cleanable.dirty.ratio": "0.01"}
+    topics.create_topic(servers, "table", 3, settings)
+    producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random"})
+    for row in range(3000):
+        producer.produce("table", key=b"%d" % (row % 70), value=None if row % 11 == 0 else b"%d" % row)
+        if row % 500 == 0:
+            producer.flush()
+            time.sleep(0.15)
+    producer.flush()
+    run = migrate("table", "table-7", 7)
+    run("copy")
+    verified = run("verify")
+    assert verified["compared"] == "last value of each key"
+    assert (verified["lost"], verified["twice"], verified["changed"]) == (0, 0, 0)
+    last = {row.key: row.value for row in read(servers, "table") if row.key is not None}
+    copied = {row.key: row.value for row in read(servers, "table-7")}
+    assert {key: value for key, value in copied.items() if value is not None} == {
+        key: value for key, value in last.items() if value is not None
+    }
+
+
+def test_a_topic_moves_to_another_cluster(
+    broker: EmbeddedKafka, told: Callable[..., tuple[int, str, str]], seed: int
+) -> None:
+    topics.create_topic(broker.bootstrap_servers, "away", 4)
+    fill(broker.bootstrap_servers, "away", random.Random(seed), 1500)
+    commit(broker.bootstrap_servers, "travels", "away", {0: 20, 1: 20, 2: 20, 3: 20})
+    with EmbeddedKafka(heap="192m") as other:
+        source, target = (f"kafka://{each.bootstrap_servers}/away" for each in (broker, other))
+        run = Migrate(told, source, target, 6)
+        for step in ("plan", "copy", "verify"):
+            assert run(step)["ok"]
+        moved = run("cutover")
+        assert committed(other.bootstrap_servers, "travels", "away") == {
+            int(q): o for q, o in moved["groups"]["travels"].items()
+        }
+        assert by_key(read(other.bootstrap_servers, "away")) == by_key(read(broker.bootstrap_servers, "away"))
+        run("finish")
+
+
+def test_what_it_says_is_for_people_too(
+    broker: EmbeddedKafka, told: Callable[..., tuple[int, str, str]]
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "told", 2)
+    fill(servers, "told", random.Random(1), 200)
+    commit(servers, "reads", "told", {0: 3, 1: 0})
+    words = [f"kafka://{servers}/told", "told-3", "-n", "3"]
+    for step, said in {
+        "plan": "can be copied with each key in order",
+        "copy": "records are copied",
+        "verify": "0 lost, 0 twice",
+        "cutover": "1 group has its offsets",
+        "finish": "Finished",
+    }.items():
+        code, out, err = told("migrate", step, *words)
+        assert (code, err) == (0, "")
+        assert said in out
+        assert "Next: " in out
+
+
+def test_verify_finds_what_is_wrong(
+    broker: EmbeddedKafka,
+    migrate: Callable[[str, str, int], Migrate],
+    told: Callable[..., tuple[int, str, str]],
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "wrong", 2)
+    fill(servers, "wrong", random.Random(2), 400)
+    run = migrate("wrong", "wrong-5", 5)
+    run("copy")
+    producer = Producer({"bootstrap.servers": servers})
+    producer.produce("wrong-5", key=b"x", value=b"foreign", partition=3)
+    producer.flush()
+    code, out, _ = told("migrate", "verify", *run.words, "--json")
+    answer = json.loads(out.splitlines()[-1])
+    assert (code, answer["ok"], answer["lost"], answer["twice"]) == (1, False, 0, 1)
+    assert "of partition 3 of the new topic is no copy" in answer["first_wrong"]

@@ -1,0 +1,109 @@
+"""What cannot be migrated is refused in one sentence, before anything is written."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from confluent_kafka import Producer
+from migrating import Migrate, commit, fill, read
+
+from partwright.errors import PartwrightError
+from partwright.kafka import EmbeddedKafka, topics
+from partwright.kafka.connection import KafkaConfig
+from partwright.migration import Migration, Side
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = KafkaConfig.read({"bootstrap.servers": "127.0.0.1:1"})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["kafka://h:1/a", "b", "-n", "0"], "is a whole number, 1 to 1000000, not 0"),
+        (["kafka://h:1", "b", "-n", "3"], "SOURCE 'kafka://h:1' names no topic"),
+        (["orders.csv", "b", "-n", "3"], "'orders.csv' does not name a Kafka"),
+        (["kafka://h:1/a", "kafka://g:1", "-n", "3"], "TARGET 'kafka://g:1' names no topic"),
+        (["kafka://h:1/a", "b c", "-n", "3"], "'b c' cannot be a topic's name"),
+        (["kafka://h:1/a", "b", "-n", "3", "--order", "size"], "the order is time or generation, not 'size'"),
+        (["kafka://h:1/a", "b", "-n", "3", "--client", "jav"], "jav"),
+        (["kafka://h:1/a", "b", "-n", "3", "--key-type", "java:long"], "leave out --key-type java:long"),
+        (["kafka:///a", "b", "-n", "3"], "no Kafka is named"),
+        (["kafka://127.0.0.1:1/a", "b", "-n", "3"], "127.0.0.1:1"),
+    ],
+)
+def test_wrong_words(words: list[str], said: str, refusal: Callable[..., str]) -> None:
+    for step in ("plan", "copy", "verify", "cutover", "finish"):
+        assert said in refusal("migrate", step, *words)
+
+
+def test_a_name_that_leaves_none_for_the_ledger() -> None:
+    with pytest.raises(PartwrightError, match="at most 228"):
+        Migration(Side(HERE, "a"), Side(HERE, "b" * 229), 3)
+    assert len(Migration(Side(HERE, "a"), Side(HERE, "b" * 228), 3).ledger) == 249
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_what_a_broker_says(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "given", 3)
+    topics.create_topic(servers, "other", 3)
+    fill(servers, "given", random.Random(4), 300)
+    fill(servers, "other", random.Random(4), 300)
+    commit(servers, "here", "given", {0: 1})
+    commit(servers, "there", "other", {0: 1})
+    words = migrate("given", "given-5", 5).words
+    source = words[0]
+
+    def refuses(step: str, said: str, *more: object, target: str = "given-5", n: int = 5) -> None:
+        assert said in refusal("migrate", step, source, target, "-n", n, *more)
+
+    refuses("plan", "are both 'given' of one cluster", target="given")
+    refuses("copy", "offsets that this migration did not write", target="other", n=3)
+    refuses("copy", "has 3 partitions, not 5", target="other")
+    refuses("plan", "there is no group 'hre'", "--group", "hre")
+    refuses("plan", "'there' has committed no offset of the topic 'given'", "--group", "there")
+    refuses("copy", "more than 0, not", "--rate", 0)
+    refuses("copy", "0 or more, not -1", "--lag", -1)
+    refuses("verify", "nothing was copied to 'given-5' yet")
+    refuses("cutover", "nothing was copied to 'given-5' yet")
+    refuses("cutover", "nothing was copied to 'given-5' yet", "--back")
+    refuses("finish", "nothing was copied to 'given-5' yet")
+    assert topics.partition_count(servers, "given-5") is None
+    run = migrate("given", "given-5", 5)
+    run("copy")
+    refuses("finish", "nothing was cut over")
+    refuses("cutover", "nothing was cut over", "--back")
+    refuses("copy", "began with -n 5, and not with 6", n=6)
+    refuses("copy", "began with --client java, and not with sarama", "--client", "sarama")
+    assert "is being copied from 'given'" in refusal(
+        "migrate", "copy", f"kafka://{servers}/other", "given-5", "-n", 5
+    )
+    assert "there is no topic 'gven'" in refusal("migrate", "copy", f"kafka://{servers}/gven", "x", "-n", 5)
+    producer = Producer({"bootstrap.servers": servers})
+    producer.produce("__partwright_migrate-given-5", value=b'{"version": 99}')
+    producer.flush()
+    refuses("copy", "is of version 99, and this partwright reads 1")
+
+
+@pytest.mark.slow
+@pytest.mark.broker
+def test_an_empty_topic_and_one_that_is_made_anew(
+    broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
+) -> None:
+    servers = broker.bootstrap_servers
+    topics.create_topic(servers, "empty", 2)
+    run = migrate("empty", "empty-3", 3)
+    for step in ("plan", "copy", "verify", "cutover"):
+        found = run(step)
+        assert (found["records"], found["written"], found["groups"]) == (0, 0, {})
+    topics.delete_topic(servers, "empty")
+    topics.create_topic(servers, "empty", 2)
+    assert "was deleted and made again" in refusal("migrate", "verify", *run.words)
+    assert read(servers, "empty-3") == []
