@@ -440,8 +440,8 @@ def test_a_broker_that_goes_away_while_it_is_written_to(
         monkeypatch.setattr(targets.KafkaTopic, "write", dying)
         monkeypatch.setattr(
             targets,
-            "_PRODUCER",
-            dict.fromkeys(targets._PRODUCER, "3000")
+            "PRODUCER",
+            dict.fromkeys(targets.PRODUCER, "3000")
             | {"kafka.request.timeout.ms": "1000", "kafka.linger.ms": "0"},
         )
         with pytest.raises(PartwrightError, match="stopped: ") as caught:
