@@ -31,6 +31,7 @@ SHARED = [
     "test_strategies.py",
     "test_engines.py",
     "test_read_topic.py",
+    "test_streams_anywhere.py",
 ]
 
 SERVER = """
