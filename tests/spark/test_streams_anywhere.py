@@ -33,6 +33,8 @@ def test_a_stream_places_each_record(spark: SparkSession, tmp_path: Path, engine
     writer = placed.writeStream.format("memory").queryName(name).trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
     assert query.awaitTermination(120)
-    found = [tuple(row) for row in spark.table(name).orderBy("row").select("key", "row", "partition").collect()]
+    found = [
+        tuple(row) for row in spark.table(name).orderBy("row").select("key", "row", "partition").collect()
+    ]
     expected = pw.partition_for_key(KEYS, N, client).to_pylist()
     assert found == list(zip(KEYS, range(90), expected, strict=True))

@@ -364,7 +364,16 @@ class _Run:
         records = read_records(self.spark, self.source, self.settings, self.run)
         if self.ledger is not None:
             self.facts = source_facts(self.spark, records)
-        placed = self._by_strategy(records) if self.settings.is_by_strategy else self._by_key(records)
+        if self.settings.is_by_strategy:
+            placed = self._by_strategy(records)
+        else:
+            placed = pws.with_partition(records, "id", self.n, self.settings.client, key_type)
+        # What neither a strategy nor the client places is spread evenly, by its place in the source.
+        placed = placed.withColumn("unplaced", F.col("partition").isNull())
+        if self._spreads:
+            by_place = F.pmod(F.xxhash64(*_ORDER), F.lit(self.n)).cast("int")
+            placed = placed.withColumn("partition", F.coalesce("partition", by_place))
+        placed = laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
         # Kept, so that a source which cannot be read to its end is noticed before the first record is written, and so
         # that what is checked is what was written.
         return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
@@ -373,16 +382,6 @@ class _Run:
     def _spreads(self) -> bool:
         """Whether records that the client does not place by their key get a partition here all the same."""
         return self.settings.null_keys == "spread" and isinstance(self.target, KafkaTopic)
-
-    def _by_key(self, records: DataFrame) -> DataFrame:
-        """By the key alone; what the client does not place is spread evenly, by its place in the source."""
-        placed = pws.with_partition(
-            records, "id", self.n, self.settings.client, self.settings.source_key_type
-        ).withColumn("unplaced", F.col("partition").isNull())
-        if self._spreads:
-            by_place = F.pmod(F.xxhash64("file", "row"), F.lit(self.n)).cast("int")
-            placed = placed.withColumn("partition", F.coalesce("partition", by_place))
-        return laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
 
     def _by_strategy(self, records: DataFrame) -> DataFrame:
         """The same by a strategy: each of the tasks that read the source is a producer, whose records are in order."""
@@ -402,8 +401,7 @@ class _Run:
             field="field" if self.settings.field is not None else None,
             cluster=self.cluster,
         )
-        placed = placed.drop("named", "field").withColumn("unplaced", F.lit(False))
-        return laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
+        return placed.drop("named", "field")
 
     def _note(self, summed: Given) -> None:
         """Writes the run down before its first record, or finds that the one it goes on with was another one."""
