@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -207,19 +208,18 @@ def copy(
     """
     from partwright.migration import copy as copied
 
-    with (
-        reading(f"looking at {migration.source.topic}") as read,
-        working(f"copying to {migration.target.topic}", "records") as work,
-    ):
-        answer = copied(
-            migration,
-            groups,
-            rate=rate,
-            lag=lag,
-            follow=follow,
-            scanning=read,
-            copying=lambda done, left: work(done, done + left),
-        )
+    with ExitStack() as bar:
+        shown: list[Callable[[int, int], None]] = []
+
+        def copying(done: int, left: int) -> None:
+            if not shown:
+                # One bar after the other.
+                bar.close()
+                shown.append(bar.enter_context(working(f"copying to {migration.target.topic}", "records")))
+            shown[0](done, done + left)
+
+        read = bar.enter_context(reading(f"looking at {migration.source.topic}"))
+        answer = copied(migration, groups, rate=rate, lag=lag, follow=follow, scanning=read, copying=copying)
     return _printed(answer, as_json=as_json)
 
 
