@@ -30,6 +30,8 @@ _START_S, _WRITE_S = 30.0, 120.0
 # After so many records it is heard what became of others.
 _SENT = 1000
 _FENCED = {-144, 90, 47}
+# _FATAL, _PURGE_INFLIGHT and _PURGE_QUEUE: of a producer at its end, and of records that went with their transaction.
+_ELSEWHERE = {-150, -151, -152}
 _TRANSACTIONS_DENIED, _TOPIC_DENIED, _UNSUPPORTED = 53, 29, {35, -165, 48}
 _TUNED: dict[str, object] = {
     "linger.ms": 20,
@@ -187,8 +189,6 @@ class Writer:
             if time.monotonic() > until:
                 raise self._troubles.late()
         if edges.refused is not None:
-            # It may be gone with the rest for a reason that the transaction's end alone tells.
-            self._producer.commit_transaction(_START_S)
             self._refuse_error(edges.refused)
 
     def _commit(self, state: State, copies: Slice | None) -> State:
@@ -225,6 +225,12 @@ class Writer:
         self._refuse_error(error.args[0])
 
     def _refuse_error(self, error: KafkaError) -> NoReturn:
+        if error.code() in _ELSEWHERE:
+            # The reason is told where the transaction, which cannot be committed any more, would be.
+            try:
+                self._producer.commit_transaction(_START_S)
+            except self._error as reason:
+                error = reason.args[0]
         where = f"Kafka at {self._config.servers}"
         if error.code() in _FENCED:
             raise BrokerError(
