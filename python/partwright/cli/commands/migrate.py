@@ -172,7 +172,8 @@ def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int
     from partwright.migration import plan as planned
 
     with reading(f"looking at {migration.source.topic}") as read:
-        return _printed(planned(migration, groups, read), as_json=as_json)
+        answer = planned(migration, groups, read)
+    return _printed(answer, as_json=as_json)
 
 
 @command.command()
@@ -234,7 +235,8 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
     from partwright.migration import verify as verified
 
     with working(f"comparing {migration.source.topic} and {migration.target.topic}", "records") as work:
-        return _printed(verified(migration, groups, work), as_json=as_json)
+        answer = verified(migration, groups, work)
+    return _printed(answer, as_json=as_json)
 
 
 @command.command()
