@@ -233,7 +233,8 @@ class Streams:
             run = list(some)
             self._queues[partition].extend(run)
             self._held[partition] += sum(map(len, run)) + len(run) * _RECORD_BYTES
-            self.at[partition] = run[-1].offset() + 1
+            # A mark behind them may have been passed already: that is told after them, and was heard before.
+            self.at[partition] = max(self.at[partition], run[-1].offset() + 1)
         full = {each for each, held in self._held.items() if held > self._most} - self._paused
         if full:
             self._paused |= full
