@@ -29,6 +29,7 @@ PUBLIC = [
     "partwright.group",
     "partwright.keys.hashing",
     "partwright.kafka",
+    "partwright.migration",
     "partwright.report",
     "partwright.spark",
 ]

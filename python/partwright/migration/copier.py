@@ -145,13 +145,13 @@ class Copier:
 
     def _copy(self, records: Sequence[Record], bounds: Sequence[int], streams: Streams) -> None:
         keys = pa.array([record.key() for record in records], pa.binary())
-        partitions = pa.array([record.partition() for record in records], pa.int32())
-        offsets = pa.array([record.offset() for record in records], pa.int64())
+        places = [[record.partition() for record in records], [record.offset() for record in records]]
+        partitions, offsets = pa.array(places[0], pa.int32()), pa.array(places[1], pa.int64())
         self._refuse_strays(keys, partitions, offsets)
         targets = self._place.of(keys, partitions, offsets)
         at = list(self.state.at)
-        for record in records:
-            at[record.partition()] = record.offset() + 1
+        for partition, offset in dict(zip(*places, strict=True)).items():
+            at[partition] = offset + 1
         for partition, bound in enumerate(bounds):
             if streams.passed(partition, bound):
                 at[partition] = max(at[partition], bound)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from partwright._check import shown
@@ -88,6 +89,7 @@ def copy(
                 "nothing is copied any more: finish, or go back with cutover --back",
                 value=list(began_at.groups),
             )
+        now = partial(ends_of, migration.source, began_at.source[2], len(began_at.at))
         source_ends = list(began_at.at)
 
         def progress(copied: int) -> None:
@@ -95,10 +97,10 @@ def copy(
 
         with Copier(migration, began_at, writer, rate=rate, progress=progress) as copier:
             while True:
-                source_ends = ends_of(migration.source, len(began_at.at))
+                source_ends = now()
                 moving = groups_of(migration.source, groups)
                 _to(copier, moving, source_ends, is_layered=migration.order is None)
-                left = sum(ends_of(migration.source, len(began_at.at))) - sum(copier.state.at)
+                left = sum(now()) - sum(copier.state.at)
                 if left <= lag and not follow:
                     break
                 if not left:
@@ -154,7 +156,7 @@ def opened(
         now = ledger.last() or writer.note(begin)
         now.check(migration, ids)
         if len(source.begin) != len(now.at):
-            ends_of(migration.source, len(now.at))
+            ends_of(migration.source, ids[1], len(now.at))
         if now.phase == "new":
             yield writer, writer.note(_target_made(migration, now))
         else:
@@ -212,8 +214,7 @@ def _target_made(migration: Migration, state: State) -> State:
     """The new topic is there, and has the settings that hold meanwhile."""
     known = settings_of(Side(migration.target.config, migration.ledger)).all
     if not is_there(migration.target):
-        own = {name: value for name, value in settings_of(migration.source).own.items() if name in known}
-        topic_id = make_target(migration, own, known)
+        topic_id = make_target(migration, settings_of(migration.source).own, known)
     else:
         target = found(migration.target)
         refuse_foreign(migration, target)

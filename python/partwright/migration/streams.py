@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from heapq import heapify, heappop, heappush
+from itertools import groupby
+from operator import methodcaller
+from types import NoneType
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from partwright.errors import BrokerError
@@ -153,6 +156,14 @@ class Streams:
         while True:
             for partition, bound in enumerate(bounds):
                 queue = self._queues[partition]
+                held = self._held[partition]
+                if queue and len(queue) <= count and held < size and queue[-1].offset() < bound:
+                    found += queue
+                    count -= len(queue)
+                    size -= held
+                    queue.clear()
+                    self._taken(partition, held)
+                    continue
                 taken = 0
                 while queue and count and size > taken and queue[0].offset() < bound:
                     record = queue.popleft()
@@ -213,15 +224,17 @@ class Streams:
     def _poll(self) -> None:
         """Takes what has come; other partitions than the one that is waited for may hold more than they should."""
         before = sum(self.at.values())
-        for record in cast("list[Record]", self._consumer.consume(_POLLED, _POLL_S)):
-            partition = record.partition()
-            error = record.error()
-            if error is not None:
-                self._event(partition, record.offset(), error)
-                continue
-            self._queues[partition].append(record)
-            self._held[partition] += len(record) + _RECORD_BYTES
-            self.at[partition] = record.offset() + 1
+        records = cast("list[Record]", self._consumer.consume(_POLLED, _POLL_S))
+        # By type: confluent-kafka's errors cannot be compared with None.
+        if not set(map(type, [record.error() for record in records])) <= {NoneType}:
+            records = [record for record in records if not self._is_event(record)]
+        # One partition's come together.
+        for partition, some in groupby(records, methodcaller("partition")):
+            run = list(some)
+            self._queues[partition].extend(run)
+            self._held[partition] += sum(map(len, run)) + len(run) * _RECORD_BYTES
+            # A mark behind them may have been passed already: that is told after them, and was heard before.
+            self.at[partition] = max(self.at[partition], run[-1].offset() + 1)
         full = {each for each, held in self._held.items() if held > self._most} - self._paused
         if full:
             self._paused |= full
@@ -236,6 +249,14 @@ class Streams:
                     f"Kafka at {self._config.servers} sends nothing more of the topic {self._topic!r} for {_STALL_S:g} "
                     "s: see the broker's log, and start again"
                 )
+
+    def _is_event(self, record: Record) -> bool:
+        """Whether something is told in a record's place; it is heard then."""
+        error = record.error()
+        if error is None:
+            return False
+        self._event(record.partition(), record.offset(), error)
+        return True
 
     def _event(self, partition: int, offset: int, error: KafkaError) -> None:
         code = error.code()

@@ -40,6 +40,8 @@ _MEANWHILE = {
     "message.timestamp.after.max.ms": str(MOST_LONG),
     "message.timestamp.difference.max.ms": str(MOST_LONG),
 }
+# Which replicas are throttled: the numbers of brokers that the new topic may not have.
+_OF_REPLICAS = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
 _ITS_OWN = 1
 # LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER and REPLICA_NOT_AVAILABLE.
 _LEADERLESS = {5, 6, 9}
@@ -110,12 +112,17 @@ def is_there(side: Side) -> bool:
         return described(admin, [side.topic], "READ")[side.topic] is not None
 
 
-def ends_of(side: Side, partitions: int) -> list[int]:
+def ends_of(side: Side, topic_id: str, partitions: int) -> list[int]:
     """The offset behind the last committed record of each partition of the old topic.
+
+    Args:
+        side: The topic.
+        topic_id: The id that it had as its copy began.
+        partitions: How many partitions it had.
 
     Raises:
         BrokerError: No Kafka answers, it gives no right, or there is no such topic.
-        PartwrightError: It has another number of partitions by now.
+        PartwrightError: It is another one by now, or has another number of partitions.
     """
     until = time.monotonic() + _SETTLE_S
     while True:
@@ -127,6 +134,12 @@ def ends_of(side: Side, partitions: int) -> list[int]:
             if error.value not in _LEADERLESS or time.monotonic() > until:
                 raise
             time.sleep(_POLL_S)
+    if now.topic_id != topic_id:
+        raise PartwrightError(
+            f"the topic {side.topic!r} was deleted and made again while it was copied: delete the new topic and its "
+            "ledger, and begin anew",
+            value=side.topic,
+        )
     if len(now.ends) != partitions:
         raise PartwrightError(
             f"the topic {side.topic!r} has {len(now.ends)} partitions by now, and had {partitions} as its copy began: "
@@ -183,7 +196,8 @@ def make_target(migration: Migration, own: Mapping[str, str], known: Mapping[str
     Raises:
         BrokerError: No Kafka answers, or it refuses.
     """
-    settings = {**own, **meanwhile(known)}
+    copied = {name: value for name, value in own.items() if name in known and name not in _OF_REPLICAS}
+    settings = {**copied, **meanwhile(known)}
     create_topic(
         None, migration.target.topic, migration.partitions, settings, kafka_config=migration.target.config
     )

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Writer"]
 
 _START_S, _WRITE_S = 30.0, 120.0
-# After so many records it is heard what became of others.
-_SENT = 1000
 _FENCED = {-144, 90, 47}
+# _FATAL, _PURGE_INFLIGHT and _PURGE_QUEUE: of a producer at its end, and of records that went with their transaction.
+_ELSEWHERE = {-150, -151, -152}
 _TRANSACTIONS_DENIED, _TOPIC_DENIED, _UNSUPPORTED = 53, 29, {35, -165, 48}
 _TUNED: dict[str, object] = {
     "linger.ms": 20,
@@ -57,11 +57,14 @@ class _Edges:
         self.last: dict[int, int] = {}
         self.refused: KafkaError | None = None
 
-    def callbacks(self, targets: Sequence[int]) -> dict[int, _Callback]:
-        """By row who is told where the copy is, of those that are asked for: each takes time."""
+    def callbacks(self, targets: Sequence[int]) -> list[_Callback | None]:
+        """Of each copy who is told where it is; of most nobody, for each such call takes time."""
+        found: list[_Callback | None] = [None] * len(targets)
         lasts = {target: row for row, target in enumerate(targets)}
         firsts = {target: len(targets) - 1 - row for row, target in enumerate(reversed(targets))}
-        return dict.fromkeys([*firsts.values(), *lasts.values()], self._note)
+        for row in (*firsts.values(), *lasts.values()):
+            found[row] = self._note
+        return found
 
     def _note(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
@@ -167,18 +170,14 @@ class Writer:
         """Sends the records; of the first and the last in each new partition it is noted where they are."""
         # Its annotations know of no headers but those of text, and each of these calls counts.
         send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
-        told = edges.callbacks(targets)
-        for row, (record, target) in enumerate(zip(records, targets, strict=True)):
+        for record, target, note in zip(records, targets, edges.callbacks(targets), strict=True):
             time_ms, headers = max(0, record.timestamp()[1]), record.headers()
-            note = told.get(row)
             while True:
                 try:
                     send(record.value(), record.key(), target, note, timestamp=time_ms, headers=headers)
                     break
                 except BufferError:
                     self._producer.poll(0.1)
-            if not row % _SENT:
-                self._producer.poll(0)
 
     def _flush(self, edges: _Edges) -> None:
         until = time.monotonic() + _WRITE_S
@@ -187,8 +186,6 @@ class Writer:
             if time.monotonic() > until:
                 raise self._troubles.late()
         if edges.refused is not None:
-            # It may be gone with the rest for a reason that the transaction's end alone tells.
-            self._producer.commit_transaction(_START_S)
             self._refuse_error(edges.refused)
 
     def _commit(self, state: State, copies: Slice | None) -> State:
@@ -225,6 +222,12 @@ class Writer:
         self._refuse_error(error.args[0])
 
     def _refuse_error(self, error: KafkaError) -> NoReturn:
+        if error.code() in _ELSEWHERE:
+            # The reason is told where the transaction, which cannot be committed any more, would be.
+            try:
+                self._producer.commit_transaction(_START_S)
+            except self._error as reason:
+                error = reason.args[0]
         where = f"Kafka at {self._config.servers}"
         if error.code() in _FENCED:
             raise BrokerError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -171,7 +172,8 @@ def plan(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> int
     from partwright.migration import plan as planned
 
     with reading(f"looking at {migration.source.topic}") as read:
-        return _printed(planned(migration, groups, read), as_json=as_json)
+        answer = planned(migration, groups, read)
+    return _printed(answer, as_json=as_json)
 
 
 @command.command()
@@ -207,19 +209,18 @@ def copy(
     """
     from partwright.migration import copy as copied
 
-    with (
-        reading(f"looking at {migration.source.topic}") as read,
-        working(f"copying to {migration.target.topic}", "records") as work,
-    ):
-        answer = copied(
-            migration,
-            groups,
-            rate=rate,
-            lag=lag,
-            follow=follow,
-            scanning=read,
-            copying=lambda done, left: work(done, done + left),
-        )
+    with ExitStack() as bar:
+        shown: list[Callable[[int, int], None]] = []
+
+        def copying(done: int, left: int) -> None:
+            if not shown:
+                # One bar after the other.
+                bar.close()
+                shown.append(bar.enter_context(working(f"copying to {migration.target.topic}", "records")))
+            shown[0](done, done + left)
+
+        read = bar.enter_context(reading(f"looking at {migration.source.topic}"))
+        answer = copied(migration, groups, rate=rate, lag=lag, follow=follow, scanning=read, copying=copying)
     return _printed(answer, as_json=as_json)
 
 
@@ -234,7 +235,8 @@ def verify(migration: Migration, groups: tuple[str, ...], *, as_json: bool) -> i
     from partwright.migration import verify as verified
 
     with working(f"comparing {migration.source.topic} and {migration.target.topic}", "records") as work:
-        return _printed(verified(migration, groups, work), as_json=as_json)
+        answer = verified(migration, groups, work)
+    return _printed(answer, as_json=as_json)
 
 
 @command.command()
