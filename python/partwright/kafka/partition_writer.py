@@ -13,6 +13,8 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow.compute as pc
+
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, refusal, refused_settings
 from partwright.kafka.last_marks import last_marks, settled_ends
@@ -26,12 +28,16 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["Mark", "PartitionWriter"]
+__all__ = ["EARLIEST_MS", "Mark", "PartitionWriter", "too_early"]
 
 _RECORDS = 20_000
 """A transaction's records: 2,900 records/s were measured with 100 each, 69,000 with 10,000."""
 # The coordinator ends a transaction so long after its producer was killed.
 _TRANSACTION_MS, _MESSAGE_MS = 60_000, 45_000
+# librdkafka refuses records of more than a megabyte by itself; the topic's own max.message.bytes shall decide.
+_MOST_BYTES = 100_000_000
+EARLIEST_MS = 1
+"""librdkafka writes a timestamp of 0 as the present."""
 _WAIT_S = 60.0
 _POLL_S = 0.1
 _POLLED = 1000
@@ -39,7 +45,8 @@ _POLLED = 1000
 _FENCED = {47, 90, -144}
 # UNSUPPORTED_VERSION, and librdkafka's own.
 _UNSUPPORTED = {35, -165}
-_ID_DENIED = 53
+_ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
+_FATAL = -150
 
 
 class Mark(NamedTuple):
@@ -72,6 +79,7 @@ class PartitionWriter:
         partition: Its partition.
         begin: From which offset on rows of this run can be there.
         mark: The header of this run's records.
+        transaction: How many records a transaction has at most.
 
     Attributes:
         partition: The partition.
@@ -82,14 +90,25 @@ class PartitionWriter:
         BrokerError: No Kafka answers, it has no transactions, or it gives no right to them.
     """
 
-    def __init__(self, config: KafkaConfig, topic: str, partition: int, begin: int, mark: Mark) -> None:
+    def __init__(
+        self,
+        config: KafkaConfig,
+        topic: str,
+        partition: int,
+        begin: int,
+        mark: Mark,
+        *,
+        transaction: int = _RECORDS,
+    ) -> None:
         self.partition = partition
         self.written = self.already_there = 0
-        self._config, self._topic, self._mark = config, topic, mark
+        self._config, self._topic, self._mark, self._most = config, topic, mark, transaction
         self._troubles = Troubles(config, TIMEOUT_S)
         self._id = f"partwright.{mark.run.hex()}.{partition}"
         self._open = 0
-        self._producer = self._started()
+        self._producer = self._made()
+        with self._refused():
+            self._retried(lambda: self._producer.init_transactions(TIMEOUT_S))
         self._last = self._last_row(begin)
 
     def write(
@@ -107,14 +126,17 @@ class PartitionWriter:
             keys: Key bytes, or null.
             values: Value bytes, or null.
             headers: A list of structs of `key` and `value` for each row, the mark among them.
-            timestamps: Milliseconds since 1970, or null for now; None for now in all.
+            timestamps: Milliseconds since 1970, 1 or more, or null for now; None for now in all.
 
         Raises:
             BrokerError: Kafka refuses, or another process took this partition's writing over.
+            PartwrightError: A timestamp is too early.
         """
         start = self._passed(rows)
         if start == len(rows):
             return
+        with self._refused():
+            _refuse_early(rows, timestamps)
         wanted = [column.slice(start) for column in (keys, values, headers)]
         times = (
             timestamps.slice(start).to_pylist() if timestamps is not None else [None] * (len(rows) - start)
@@ -127,7 +149,7 @@ class PartitionWriter:
                     self._producer.begin_transaction()
                 self._produce(key, value, header, at)
                 self._open += 1
-                if self._open == _RECORDS:
+                if self._open == self._most:
                     self._commit()
 
     def end(self) -> None:
@@ -157,11 +179,12 @@ class PartitionWriter:
         self.already_there += start
         return start
 
-    def _started(self) -> Producer:
+    def _made(self) -> Producer:
         kafka = confluent_kafka()
         given = {
             "compression.type": "lz4",
             "linger.ms": 20,
+            "message.max.bytes": _MOST_BYTES,
             **self._config.librdkafka(),
             "transactional.id": self._id,
             "transaction.timeout.ms": _TRANSACTION_MS,
@@ -170,8 +193,6 @@ class PartitionWriter:
         }
         with refused_settings(self._config):
             producer: Producer = kafka.Producer(given, logger=SILENT)
-        with self._refused():
-            self._retried(lambda: producer.init_transactions(TIMEOUT_S))
         return producer
 
     def _last_row(self, begin: int) -> int | None:
@@ -229,16 +250,27 @@ class PartitionWriter:
         """What Kafka refuses, as ours; an open transaction is ended, so that nobody waits for it."""
         try:
             yield
+        except PartwrightError:
+            self._abort()
+            raise
         except confluent_kafka().KafkaException as error:
-            code = error.args[0].code()
-            if self._open:
-                with contextlib.suppress(confluent_kafka().KafkaException):
-                    self._producer.abort_transaction(TIMEOUT_S)
-            self._open = 0
-            raise self._told(error.args[0], code) from None
+            said: KafkaError = error.args[0]
+            why = self._abort()
+            # To write says only that the producer is done for; to abort says why.
+            raise self._told(why if why is not None and said.code() == _FATAL else said) from None
 
-    def _told(self, error: KafkaError, code: int) -> BrokerError:
-        where = f"Kafka at {self._config.servers}"
+    def _abort(self) -> KafkaError | None:
+        """Ends the transaction that may be open; why that cannot be done, where it cannot."""
+        self._open = 0
+        try:
+            self._producer.abort_transaction(TIMEOUT_S)
+        except confluent_kafka().KafkaException as error:
+            why: KafkaError = error.args[0]
+            return why
+        return None
+
+    def _told(self, error: KafkaError) -> BrokerError:
+        where, code = f"Kafka at {self._config.servers}", error.code()
         if code in _FENCED:
             return BrokerError(
                 f"another process has taken over the writing of partition {self.partition} of {self._topic!r}: let it "
@@ -254,7 +286,36 @@ class PartitionWriter:
                 "prefixed --allow-principal User:...), or leave out --exactly-once",
                 value=code,
             )
+        if code == _TOO_LARGE:
+            return BrokerError(
+                f"a record for partition {self.partition} is larger than the topic {self._topic!r} takes: raise its "
+                "max.message.bytes (kafka-configs.sh --alter), then go on with --resume",
+                value=code,
+            )
+        if code == _TIMESTAMP:
+            return BrokerError(
+                f"a record for partition {self.partition} has a timestamp that the topic {self._topic!r} does not "
+                "take: raise its message.timestamp.after.max.ms or message.timestamp.before.max.ms (kafka-configs.sh "
+                "--alter), then go on with --resume",
+                value=code,
+            )
         return refusal(self._config, error, "WRITE", f"the topic {self._topic!r}")
+
+
+def too_early(row: int, at: int) -> PartwrightError:
+    """The error for a timestamp that would be written as another one."""
+    return PartwrightError(
+        f"row {row} has the timestamp {at} ms, and the writer of --exactly-once keeps none before {EARLIEST_MS}: "
+        "correct it, or leave --exactly-once out",
+        row=row,
+        value=at,
+    )
+
+
+def _refuse_early(rows: Sequence[int], timestamps: pa.Array | None) -> None:
+    first = None if timestamps is None else pc.min(timestamps).as_py()
+    if first is not None and first < EARLIEST_MS:
+        raise too_early(rows[pc.index(timestamps, first).as_py()], first)
 
 
 def _pairs(headers: pa.ListArray) -> Iterator[list[tuple[str, bytes | None]]]:

@@ -16,6 +16,7 @@ from partwright.kafka.compacted import last_values, put
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from partwright._check import Json
     from partwright.kafka.connection import KafkaConfig
 
 __all__ = ["RUNS", "FolderLedger", "Ledger", "Plan", "TopicLedger", "ledger_at"]
@@ -23,6 +24,14 @@ __all__ = ["RUNS", "FolderLedger", "Ledger", "Plan", "TopicLedger", "ledger_at"]
 RUNS = "__partwright_runs"
 """The compacted topic of one partition that holds the last run of each source into each topic of its cluster."""
 _VERSION = 1
+_ID_BYTES = 8
+# What somebody changed by hand must not become another error later, or another run.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("run", "topic", "topic_id", "source", "began", "digest"), str),
+    **dict.fromkeys(("n", "tasks", "records"), int),
+    **dict.fromkeys(("asked", "cut"), dict),
+    **dict.fromkeys(("exactly_once", "finished"), bool),
+}
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ class Plan:
             if told["windows"] is not None:
                 windows = told["windows"].items()
                 told["windows"] = {int(each): (int(low), int(high)) for each, (low, high) in windows}
+            _refuse_other_kinds(told)
             return cls(**told)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             if isinstance(error, PartwrightError):
@@ -193,6 +203,14 @@ class FolderLedger:
 def ledger_at(state: str | None, config: KafkaConfig) -> Ledger:
     """The ledger that `--state` names, or else that of the target's cluster."""
     return TopicLedger(config) if state is None else FolderLedger(state)
+
+
+def _refuse_other_kinds(told: Json) -> None:
+    for field, kind in _KINDS.items():
+        if not isinstance(told[field], kind):
+            raise TypeError(f"{field!r} is {told[field]!r}")
+    if len(bytes.fromhex(told["run"])) != _ID_BYTES:
+        raise ValueError(f"'run' is {told['run']!r}")
 
 
 def _key(topic: str, source: str) -> bytes:

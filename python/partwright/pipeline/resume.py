@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from partwright.kafka import topics
 from partwright.spark import classic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -59,9 +60,10 @@ def begun(ledger: Ledger, settings: RunSettings, source: Source, target: KafkaTo
             "ledger with --state"
         )
     asked = asked_of(settings, source)
-    for option, was in plan.asked.items():
-        if asked.get(option) != was:
-            raise cannot_go_on(plan, _other_option(option, was, asked.get(option)))
+    # In this order, for the seed of another strategy is not what somebody changed.
+    for option, given in asked.items():
+        if plan.asked.get(option) != given:
+            raise cannot_go_on(plan, _other_option(option, plan.asked.get(option), given))
     if plan.exactly_once != settings.exactly_once:
         raise cannot_go_on(plan, f"it was begun {'with' if plan.exactly_once else 'without'} --exactly-once")
     if settings.asked_partitions not in {None, plan.n}:
@@ -114,10 +116,18 @@ def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
     return {option: None if value is None else str(value) for option, value in found.items()}
 
 
-def cut_as(spark: SparkSession, plan: Plan) -> None:
+@contextlib.contextmanager
+def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
     """Has Spark cut the source's files as it did when the run began, on a machine with other cores, say."""
-    for name, value in plan.cut.items():
+    before = {name: spark.conf.get(name, None) for name in _CUT}
+    for name, value in (plan.cut if plan else {}).items():
         spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        # The session may be the caller's.
+        for name, value in before.items():
+            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
 def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:

@@ -145,7 +145,7 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             target.open(spark)
         if settings.is_own_partitioner:
             send_own_code(spark, Path.cwd())
-        with interrupts() as interrupted:
+        with interrupts() as interrupted, cut_as(spark, plan):
             job = _Run(
                 settings,
                 source,
@@ -359,8 +359,6 @@ class _Run:
     def _placed(self) -> DataFrame:
         """Every record with its key bytes and partition, task i holding partition i in source order; kept."""
         key_type = self.settings.source_key_type
-        if self.plan is not None:
-            cut_as(self.spark, self.plan)
         records = read_records(self.spark, self.source, self.settings, self.run)
         if self.ledger is not None:
             self.facts = source_facts(self.spark, records)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import functions as sf
 
 from partwright.errors import PartwrightError
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import Mark, PartitionWriter
+from partwright.kafka.partition_writer import EARLIEST_MS, Mark, PartitionWriter, too_early
 from partwright.spark.executors.sent import sent
 
 if TYPE_CHECKING:
@@ -59,9 +60,10 @@ def write_exactly_once(
         mean_bytes: How large a record is on average.
 
     Raises:
-        PartwrightError: A row has no partition, or the rows are not those of before.
+        PartwrightError: A row has no partition or too early a timestamp, or the rows are not those of before.
         BrokerError: No Kafka answers, or it refuses.
     """
+    _refuse_early(placed)
     spark = placed.sparkSession
     before = spark.conf.get(_ARROW_ROWS)
     function = _task(dict(config.librdkafka()), topic, dict(begin), mark)
@@ -72,6 +74,15 @@ def write_exactly_once(
     finally:
         spark.conf.set(_ARROW_ROWS, str(before))
     return Written(sum(row.written for row in rows), sum(row.already_there for row in rows))
+
+
+def _refuse_early(placed: DataFrame) -> None:
+    """Refuses a timestamp that cannot be kept before any task writes, for what is written stays."""
+    if "timestamp" not in placed.columns:
+        return
+    early = placed.where(sf.col("timestamp") < EARLIEST_MS).select("row", "timestamp").first()
+    if early is not None:
+        raise too_early(early.row, early.timestamp)
 
 
 def _task(

@@ -1,0 +1,65 @@
+"""A run on a master that tries tasks again, as a script: the first try of one task fails amid its write."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from partwright.cli.progress import ConsoleProgress
+from partwright.kafka.connection import KafkaConfig
+from partwright.pipeline.run import _Run, run
+from partwright.pipeline.settings import KafkaTarget, RunSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from partwright.pipeline.given import Given
+
+ROWS_BEFORE = 900
+
+
+def failing_once(placed: DataFrame, flag: str) -> DataFrame:
+    """The same rows; the first task that has passed so many fails, the first time."""
+
+    def passed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        count = 0
+        for batch in batches:
+            yield batch
+            count += batch.num_rows
+            if count >= ROWS_BEFORE and not Path(flag).exists():
+                Path(flag).touch()
+                raise RuntimeError("this task fails once")
+
+    return placed.mapInArrow(passed, placed.schema)
+
+
+def main(servers: str, source: str, topic: str, flag: str, exactly_once: str) -> None:
+    """Runs, and prints the report."""
+    writes = _Run._writes
+
+    def failing(self: _Run, placed: DataFrame, summed: Given) -> None:
+        self.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "300")
+        writes(self, failing_once(placed, flag), summed)
+
+    _Run._writes = failing  # type: ignore[method-assign]
+    settings = RunSettings(
+        source=source,
+        key="id",
+        partitions=5,
+        topic=topic,
+        target=KafkaTarget(KafkaConfig.read({}, servers=servers)),
+        proof=False,
+        exactly_once=bool(exactly_once),
+        master="local[2,4]",
+    )
+    with ConsoleProgress() as progress:
+        json.dump(run(settings, progress).to_dict(), sys.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

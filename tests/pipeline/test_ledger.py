@@ -1,0 +1,136 @@
+"""What a run is, written down: read back as it was, each change named, each damage one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from partwright.errors import PartwrightError
+from partwright.pipeline.ledger import FolderLedger, Plan, ledger_at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAN = Plan(
+    run="00112233445566ff",
+    topic="orders",
+    topic_id="n0tAnId",
+    source="kafka://h:9092/old orders",
+    began="2026-11-24 10:00:00 UTC",
+    n=12,
+    asked={"--key": "é id", "--limit": None, "--client": "java"},
+    files={"file:///a b.csv": (2**40, 1_767_225_600_123), "file:///b.csv": (0, 0)},
+    windows={0: (3, 2**50), 11: (0, 0)},
+    cut={"spark.sql.files.maxPartitionBytes": "134217728b"},
+    tasks=3,
+    records=1_000_001,
+    digest="0123456789abcdef",
+    begin={0: 0, 11: 2**40},
+    exactly_once=True,
+)
+
+
+@pytest.mark.parametrize("changes", [{}, {"windows": None}, {"finished": True}, {"files": {}, "begin": {}}])
+def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Path) -> None:
+    plan = dataclasses.replace(PLAN, **changes)
+    assert Plan.of_json(plan.to_json(), "it") == plan
+    assert Plan.of_json(plan.to_json().encode(), "it") == plan
+    for state in [str(tmp_path / "a b"), (tmp_path / "new" / "folder").as_uri(), f"{tmp_path}/with slash/"]:
+        ledger = FolderLedger(state)
+        assert ledger.read(plan.topic, plan.source) is None
+        ledger.write(dataclasses.replace(plan, records=7))
+        ledger.write(plan)
+        # As another machine would, that was given the same folder.
+        assert FolderLedger(state).read(plan.topic, plan.source) == plan
+        assert ledger.read(plan.topic, "another source") is None
+        assert ledger.read("another topic", plan.source) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", "{", "null", "[]", "7", '"text"', "{}", '{"version": 1}'],
+        PLAN.to_json()[:-9],
+        json.dumps(json.loads(PLAN.to_json()) | {"unknown": 1}),
+        *(
+            json.dumps(json.loads(PLAN.to_json()) | damage)
+            for damage in [
+                *[{"begin": None}, {"begin": {"a": 1}}, {"files": {"a": 1}}, {"files": []}, {"windows": 3}],
+                *[{"run": "no hex"}, {"run": "00"}, {"run": 7}, {"n": "12"}, {"n": None}, {"asked": []}],
+                *[{"cut": [1]}, {"records": None}, {"topic_id": 3}, {"began": None}, {"exactly_once": "yes"}],
+            ]
+        ),
+    ],
+)
+def test_a_damaged_plan_is_one_sentence(text: str) -> None:
+    with pytest.raises(PartwrightError, match=r"^the ledger is damaged") as refused:
+        Plan.of_json(text, "the ledger")
+    assert "run without --resume, into another --topic" in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_version_is_named(version: object) -> None:
+    text = json.dumps(json.loads(PLAN.to_json()) | {"version": version})
+    with pytest.raises(
+        PartwrightError, match=f"^the ledger has version {version}, and this partwright reads version 1"
+    ):
+        Plan.of_json(text, "the ledger")
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ({"files": {"file:///b.csv": (0, 0)}}, "the file 'file:///a b.csv' of its source is gone"),
+        (
+            {"files": dict(PLAN.files) | {"file:///b.csv": (1, 0)}},
+            "the file 'file:///b.csv' of its source was changed since",
+        ),
+        (
+            {"files": dict(PLAN.files) | {"file:///b.csv": (0, 1)}},
+            "the file 'file:///b.csv' of its source was changed since",
+        ),
+        (
+            {"files": dict(PLAN.files) | {"file:///c.csv": (0, 0)}},
+            "the file 'file:///c.csv' was added to its source since",
+        ),
+        ({"records": 999}, "its source had 1,000,001 records, and has 999 now"),
+        ({"tasks": 4}, "Spark cut its source into 3 tasks, and cuts it into 4 now"),
+        ({"digest": "f" * 16}, "its source has other records, or the same ones in another order"),
+        ({"records": 999, "files": {}}, "the file 'file:///a b.csv' of its source is gone"),
+        ({"run": "0" * 16, "began": "later", "finished": True}, None),
+    ],
+)
+def test_what_changed_is_named(now: dict[str, Any], said: str | None) -> None:
+    assert PLAN.changed(dataclasses.replace(PLAN, **now)) == said
+
+
+def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "a file"
+    file.write_text("no folder", encoding="utf-8")
+    for state, why in [
+        ("nosuch://bucket/path", "cannot be used"),
+        (str(file), "cannot be written"),
+        (str(file / "in it"), "cannot be written"),
+    ]:
+        with pytest.raises(PartwrightError, match=why) as refused:
+            FolderLedger(state).write(PLAN)
+        assert repr(state) in str(refused.value)
+        assert len(str(refused.value).splitlines()) == 1
+
+
+def test_a_ledger_whose_writing_was_interrupted_is_the_one_before(tmp_path: Path) -> None:
+    ledger = ledger_at(str(tmp_path), None)  # type: ignore[arg-type] - a folder asks no Kafka
+    ledger.write(PLAN)
+    (file,) = tmp_path.iterdir()
+    file.with_name(f"{file.name}.part").write_text("{", encoding="utf-8")
+    assert ledger.read(PLAN.topic, PLAN.source) == PLAN
+    ledger.write(dataclasses.replace(PLAN, finished=True))
+    assert list(tmp_path.iterdir()) == [file]
+    file.write_text("{", encoding="utf-8")
+    with pytest.raises(PartwrightError, match="the ledger of this run, is damaged") as refused:
+        ledger.read(PLAN.topic, PLAN.source)
+    assert file.name in str(refused.value)
