@@ -250,6 +250,8 @@ class RunSettings:
             )
         if self.dedupe is not None and not self.check:
             raise PartwrightError("--dedupe names what reading back finds: leave out --no-check")
+        if self.dedupe is not None and not Path(self.dedupe).absolute().parent.is_dir():
+            raise PartwrightError(f"there is no folder for --dedupe {self.dedupe!r}: make it first")
         if self.resume and self.append:
             raise PartwrightError("--resume goes on with a run, --append begins another one: say one of them")
         if self.timestamp is not None and not self.exactly_once:

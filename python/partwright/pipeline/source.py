@@ -184,7 +184,7 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         in order), and of a topic `headers`; `timestamp` in milliseconds, for a writer that keeps them.
 
     Raises:
-        PartwrightError: The source is one file, there is no such column, or its type is none for a value.
+        PartwrightError: There is no such column, or its type is none for a value.
     """
     if source.format == "kafka":
         bounds = {"assign", "startingOffsets", "endingOffsets"}
@@ -194,8 +194,6 @@ def stream_records(spark: SparkSession, source: Source, settings: RunSettings) -
         frame = reader.option("startingOffsets", "earliest").load()
         place = [F.col("partition").cast("string").alias("place"), F.col("offset").alias("place_row")]
     else:
-        if source.path is None or Path(source.path).is_file():
-            raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
         schema = _load(spark, source).schema
         reader = spark.readStream.schema(schema).format(source.format).options(**source.options)
         frame = _without_marks(reader.load(source.path), source)

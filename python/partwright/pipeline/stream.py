@@ -133,6 +133,8 @@ def stream(
         raise PartwrightError("--stream writes to a topic that stays: name one with --to kafka://host:port")
     _refuse_what_has_no_end(settings)
     source = find_source(settings, endless=True)
+    if source.path is not None and Path(source.path).is_file():
+        raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
         if spark is None:
@@ -152,11 +154,11 @@ def stream(
             str(target),
             None,
         )
+        with refused_by_spark(f"{source.name} cannot be read"):
+            records = stream_records(spark, source, settings)
         if first.partitions is None:
             with progress.step("make the topic"):
                 target.prepare(n, first, append=True)
-        with refused_by_spark(f"{source.name} cannot be read"):
-            records = stream_records(spark, source, settings)
         done: list[BatchDone] = []
 
         def told(batch: BatchDone) -> None:
