@@ -30,11 +30,8 @@ __all__ = [
 ]
 
 # By these Spark cuts files into tasks, by which rows are numbered; the last one is the number of cores by default.
-_CUT = (
-    "spark.sql.files.maxPartitionBytes",
-    "spark.sql.files.openCostInBytes",
-    "spark.sql.files.minPartitionNum",
-)
+_SIZES = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
+_LEAST = "spark.sql.files.minPartitionNum"
 _LEAF = "spark.sql.leafNodeDefaultParallelism"
 
 
@@ -119,7 +116,7 @@ def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
 @contextlib.contextmanager
 def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
     """Has Spark cut the source's files as it did when the run began, on a machine with other cores, say."""
-    before = {name: spark.conf.get(name, None) for name in _CUT}
+    before = {name: spark.conf.get(name, None) for name in (*_SIZES, _LEAST)}
     for name, value in (plan.cut if plan else {}).items():
         spark.conf.set(name, value)
     try:
@@ -138,5 +135,7 @@ def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
         records: What `read_records` gives.
     """
     parallelism = spark.conf.get(_LEAF, None) or str(spark.sparkContext.defaultParallelism)
-    cut = {name: str(spark.conf.get(name, None) or parallelism) for name in _CUT}
+    # Asked for with a default, Spark would give that one for what nobody has set, and not its own.
+    cut = {name: str(spark.conf.get(name)) for name in _SIZES}
+    cut[_LEAST] = spark.conf.get(_LEAST, None) or parallelism
     return SourceFacts(classic.file_facts(spark, records.inputFiles()), cut, records.rdd.getNumPartitions())
