@@ -3,7 +3,7 @@
     python benches/spark/writers.py [--records 500000] [--rounds 5]
 
 One Spark and one Kafka for all; each write goes to a new topic. The table is placed and kept before anything is timed,
-as `partwright run` keeps it; Spark's own sink is given the same rows without a partition and without the run's header.
+as `partwright run` keeps it; Spark's own sink is given the same records without a partition.
 The ways take turns, each round in another order, and the first round is not counted.
 """
 
@@ -63,7 +63,7 @@ def main() -> None:
             kept = placed_and_kept(spark, file)
 
             def sink(topic: str) -> None:
-                KafkaTopic(config, topic).write(kept.select("key", "value"))
+                KafkaTopic(config, topic).write(kept.select("key", "value", "headers"))
 
             def run(topic: str) -> None:
                 KafkaTopic(config, topic).write(kept)

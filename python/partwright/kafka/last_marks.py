@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from partwright.errors import BrokerError
 from partwright.kafka.client import TIMEOUT_S, admin_client
-from partwright.kafka.topics import offsets_of
+from partwright.kafka.topics import existing, offsets_of
 from partwright.kafka.windows import messages
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def settled_ends(
     asked = list(partitions)
     deadline = time.monotonic() + patience
     with admin_client(config, TIMEOUT_S) as admin:
+        # Once a broker has answered: librdkafka, asked for offsets while it connects, looks again after 1 s or 3 s.
+        existing(admin, topic, "WRITE")
         ends = offsets_of(admin, topic, asked, "latest")
         while True:
             stable = offsets_of(admin, topic, asked, "latest", committed=True)
@@ -87,6 +89,7 @@ def last_marks(
     if not windows:
         return {}
     with admin_client(config, TIMEOUT_S) as admin:
+        existing(admin, topic, "READ")
         first = offsets_of(admin, topic, windows, "earliest")
     # The oldest records may have been deleted meanwhile.
     begin = {each: max(low, first[each]) for each, (low, _) in windows.items()}

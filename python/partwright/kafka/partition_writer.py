@@ -107,6 +107,9 @@ class PartitionWriter:
         self._id = f"partwright.{mark.run.hex()}.{partition}"
         self._open = 0
         self._producer = self._made()
+        # Once a broker has answered: librdkafka, asked for transactions while it connects, looks again after 0.5 s.
+        with contextlib.suppress(confluent_kafka().KafkaException):
+            self._producer.list_topics(topic, TIMEOUT_S)
         with self._refused():
             self._retried(lambda: self._producer.init_transactions(TIMEOUT_S))
         self._last = self._last_row(begin)
@@ -182,7 +185,6 @@ class PartitionWriter:
     def _made(self) -> Producer:
         kafka = confluent_kafka()
         given = {
-            "compression.type": "lz4",
             "linger.ms": 20,
             "message.max.bytes": _MOST_BYTES,
             **self._config.librdkafka(),
@@ -321,9 +323,14 @@ def _refuse_early(rows: Sequence[int], timestamps: pa.Array | None) -> None:
 def _pairs(headers: pa.ListArray) -> Iterator[list[tuple[str, bytes | None]]]:
     """Each row's headers as confluent-kafka takes them."""
     flat = headers.flatten()
-    names, values = flat.field("key").to_pylist(), flat.field("value").to_pylist()
+    pairs = list(zip(flat.field("key").to_pylist(), flat.field("value").to_pylist(), strict=True))
+    lengths = headers.value_lengths().to_pylist()
+    if lengths.count(1) == len(lengths):
+        # Of a source without headers, a record has the mark alone.
+        yield from ([pair] for pair in pairs)
+        return
     at = 0
-    for length in headers.value_lengths().to_pylist():
+    for length in lengths:
         end = at + (length or 0)
-        yield list(zip(names[at:end], values[at:end], strict=True))
+        yield pairs[at:end]
         at = end
