@@ -162,7 +162,10 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
                 plan,
             )
             with _told_of_javas_end(job, interrupted, log):
-                report = job.report()
+                try:
+                    report = job.report()
+                finally:
+                    job.forget()
     return replace(report, log=str(log) if log else None)
 
 
@@ -257,6 +260,7 @@ class _Run:
         self.run = secrets.token_bytes(8) if plan is None else bytes.fromhex(plan.run)
         self.notes = notes
         self.plan_noted: Plan | None = None
+        self.kept: DataFrame | None = None
         self.facts: SourceFacts | None = None
         self.already_there = 0
         self.producers: int | None = None
@@ -323,7 +327,6 @@ class _Run:
             if self.target.partitions_now() in {None, self.n}:
                 proof = self._proof(placed)
         n_now = self.target.partitions_now()
-        placed.unpersist()
         placed_records = summed.records - summed.unplaced
         keyed = summed.with_key if self.settings.strategy_name not in {None, "key"} else placed_records
         return Report(
@@ -374,7 +377,15 @@ class _Run:
         placed = laid_out(placed, records, self.n, [F.col(name) for name in _ORDER])
         # Kept, so that a source which cannot be read to its end is noticed before the first record is written, and so
         # that what is checked is what was written.
-        return placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
+        self.kept = placed.withColumn("key", key_bytes("id", placed, key_type)).drop("id").persist()
+        return self.kept
+
+    def forget(self) -> None:
+        """Has Spark drop what was kept, however the run ended: who goes on with it would read that, not the source."""
+        if self.kept is not None:
+            # Spark's Java may be gone.
+            with contextlib.suppress(Exception):
+                self.kept.unpersist()
 
     @property
     def _spreads(self) -> bool:
