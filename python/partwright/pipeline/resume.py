@@ -123,8 +123,11 @@ def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
         yield
     finally:
         # The session may be the caller's.
-        for name, value in before.items():
-            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+        for name, was in before.items():
+            if was is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, was)
 
 
 def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
