@@ -24,7 +24,7 @@ INT, LONG = 2**31 - 1, 2**63 - 1
 # A file takes less than 200 MiB and two seconds, a table of a million partitions included.
 MIB, SECONDS = 700, 25
 
-NO_FILE = {"advise", "broker", "coordinator", "doctor", "which"}
+NO_FILE = {"advise", "broker", "coordinator", "doctor", "migrate", "which"}
 IN_SPARK = {"run"}
 """Spark reads the source in the JVM; no Python of ours reads a byte of it."""
 

@@ -248,17 +248,18 @@ def test_a_note_whose_writing_was_interrupted(
 
 
 @pytest.fixture
-def source(broker: EmbeddedKafka, topic: str, spark: SparkSession) -> Callable[[range], DataFrame]:
-    """A topic of three partitions as a stream, with more records each time."""
+def source(broker: EmbeddedKafka, topic: str, spark: SparkSession) -> Callable[..., DataFrame]:
+    """A topic as a stream, with more records each time."""
     name = f"{topic}.source"
-    topics.create_topic(broker.bootstrap_servers, name, 3)
 
-    def stream(rows: range) -> DataFrame:
+    def stream(rows: range, partitions: int = 3, **limits: int) -> DataFrame:
+        if topics.partition_count(broker.bootstrap_servers, name) is None:
+            topics.create_topic(broker.bootstrap_servers, name, partitions)
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
         for row in rows:
             key = key_of(row)
             # A key's records are in one partition, and those without one in all.
-            partition = row % 3 if key is None else int(key.split()[1]) % 3
+            partition = (row if key is None else int(key.split()[1])) % partitions
             producer.produce(
                 name,
                 str(row),
@@ -270,25 +271,26 @@ def source(broker: EmbeddedKafka, topic: str, spark: SparkSession) -> Callable[[
         producer.flush(30)
         options = {"kafka.bootstrap.servers": broker.bootstrap_servers, "subscribe": name}
         reader = spark.readStream.format("kafka").options(**options).option("includeHeaders", "true")
-        return reader.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", 60).load()
+        return reader.option("startingOffsets", "earliest").options(**limits).load()
 
     return stream
 
 
 def test_partitions_that_are_added_between_batches(
-    source: Callable[[range], DataFrame],
+    source: Callable[..., DataFrame],
     write: Callable[..., list[BatchDone]],
     there: Callable[[], list[tuple[int, str | None, int]]],
     topic: str,
     broker: EmbeddedKafka,
 ) -> None:
+    limits = {"maxOffsetsPerTrigger": 60}
     settings: dict[str, Any] = {
         "exactly_once": True,
         "headers": "headers",
         "timestamp": pyspark.sql.functions.unix_millis("timestamp"),
         "order_by": ["partition", "offset"],
     }
-    done = write(source(range(150)), **settings)
+    done = write(source(range(150), **limits), **settings)
     assert sum(each.records for each in done) == 150
     assert len(done) >= 3
     as_it_should_be(there(), 150)
@@ -297,9 +299,9 @@ def test_partitions_that_are_added_between_batches(
     with pytest.raises(
         PySparkException, match=f"the topic '{topic}' has 8 partitions now and had 5: .*--follow-partitions"
     ):
-        write(source(range(150, 240)), **settings)
+        write(source(range(150, 240), **limits), **settings)
     as_it_should_be(there(), 150)
-    done = write(source(range(0)), **settings, follow_partitions=True)
+    done = write(source(range(0), **limits), **settings, follow_partitions=True)
     assert [each.grown_from for each in done] == [5] + [None] * (len(done) - 1)
     assert {each.n for each in done} == {8}
     found = there()
@@ -339,14 +341,15 @@ def test_refusals_by_name(
 
 
 def test_real_time_mode(
-    source: Callable[[range], DataFrame],
+    source: Callable[..., DataFrame],
     write: Callable[..., list[BatchDone]],
     there: Callable[[], list[tuple[int, str | None, int]]],
     topic: str,
     broker: EmbeddedKafka,
     tmp_path: Path,
 ) -> None:
-    df = source(range(60)).selectExpr("string(key) AS key", "value")
+    # Its tasks all run at once: a session of two has no slot for a third.
+    df = source(range(60), partitions=2).selectExpr("string(key) AS key", "value")
     if not HAS_REAL_TIME:
         refused(write, "this PySpark has no real-time mode", df, real_time="5 minutes", available_now=False)
         return

@@ -116,18 +116,19 @@ def asked_of(settings: RunSettings, source: Source) -> dict[str, str | None]:
 @contextlib.contextmanager
 def cut_as(spark: SparkSession, plan: Plan | None) -> Iterator[None]:
     """Has Spark cut the source's files as it did when the run began, on a machine with other cores, say."""
-    before = {name: spark.conf.get(name, None) for name in (*_SIZES, _LEAST)}
-    for name, value in (plan.cut if plan else {}).items():
+    if plan is None:
+        yield
+        return
+    before: dict[str, str | None] = {name: spark.conf.get(name, None) for name in plan.cut}
+    for name, value in plan.cut.items():
         spark.conf.set(name, value)
     try:
         yield
     finally:
-        # The session may be the caller's.
-        for name, was in before.items():
-            if was is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, was)
+        # The session may be the caller's; its Java may be gone, which somebody else says.
+        with contextlib.suppress(Exception):
+            for name, was in before.items():
+                spark.conf.unset(name) if was is None else spark.conf.set(name, was)
 
 
 def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
@@ -138,7 +139,8 @@ def source_facts(spark: SparkSession, records: DataFrame) -> SourceFacts:
         records: What `read_records` gives.
     """
     parallelism = spark.conf.get(_LEAF, None) or str(spark.sparkContext.defaultParallelism)
-    # Asked for with a default, Spark would give that one for what nobody has set, and not its own.
+    # With a default of ours Spark would give that for what nobody has set, and not its own.
     cut = {name: str(spark.conf.get(name)) for name in _SIZES}
-    cut[_LEAST] = spark.conf.get(_LEAST, None) or parallelism
+    least: str | None = spark.conf.get(_LEAST, None)
+    cut[_LEAST] = parallelism if least is None else least
     return SourceFacts(classic.file_facts(spark, records.inputFiles()), cut, records.rdd.getNumPartitions())

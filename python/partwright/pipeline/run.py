@@ -514,6 +514,9 @@ class _Run:
                 f"how many of the {records:,} records arrived is not known, for the broker does not answer: the next "
                 "run looks before it writes"
             )
+        if self.settings.exactly_once:
+            # Marks of transactions, and what was aborted, have offsets too.
+            return f"at most {min(records, sum(written.values())):,} of {records:,} records are committed, each once"
         # On one machine Spark tries a task again only where its master says how often, as local[2,4] does.
         return arrived(written, records, re.fullmatch(r"local(\[[^,]*\])?", self.settings.master) is None)
 

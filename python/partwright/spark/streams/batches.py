@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 
 from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka import topics
+from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.partition_writer import Mark
 from partwright.spark.columns import encode
 from partwright.spark.connector import PRODUCER, spark_options
@@ -143,11 +144,15 @@ class BatchWriter:
 
     def _partitions(self, number: int) -> tuple[int, int | None]:
         """How many partitions the topic has, and how many it had for the batch before, where it has more now."""
-        n = topics.partition_count(None, self._topic, kafka_config=self._config)
-        if n is None:
+        with admin_client(self._config, TIMEOUT_S) as admin:
+            found = topics.described(admin, [self._topic], "WRITE")[self._topic]
+        if found is None or str(found.topic_id) != self._stream.topic_id:
+            how = "is gone" if found is None else "was made anew"
             raise BrokerError(
-                f"the topic {self._topic!r} is gone: it was deleted while the stream wrote to it"
+                f"the topic {self._topic!r} {how}: it was deleted while the stream wrote to it; begin another stream, "
+                "with a new checkpoint"
             )
+        n = len(found.partitions)
         before = self._notes.last_n(number)
         if before in {None, n}:
             return n, None
