@@ -26,7 +26,7 @@ from partwright.pipeline.given import given
 from partwright.pipeline.journal import journal_of, now_in_words
 from partwright.pipeline.ledger import Plan, ledger_at
 from partwright.pipeline.parquet_target import ParquetFolders, parquet_folders
-from partwright.pipeline.report import Report, Step
+from partwright.pipeline.report import PartitionShare, Report, Step
 from partwright.pipeline.resume import (
     asked_of,
     begun,
@@ -225,6 +225,21 @@ def _told_of_javas_end(job: _Run, interrupted: list[int], log: Path | None) -> I
         raise PartwrightError(f"Spark's Java process {how} {job.standing()}{where}") from error
 
 
+def _with_null_keys(
+    found: checks.Checks, given_to: tuple[PartitionShare, ...]
+) -> tuple[checks.Checks, tuple[PartitionShare, ...]]:
+    """Where the records are that the client does not place: known before, or found where the producer put them."""
+    known = {part.partition: part.null_keys for part in given_to}
+    there = {part.partition: part.null_keys for part in found.partitions}
+    if None in known.values():
+        return found, tuple(replace(part, null_keys=there.get(part.partition, 0)) for part in given_to)
+    read = (
+        part if part.partition is None else replace(part, null_keys=known.get(part.partition) or 0)
+        for part in found.partitions
+    )
+    return replace(found, partitions=tuple(read)), given_to
+
+
 class _Run:
     """One run, once its source and target are known and Spark is there."""
 
@@ -319,11 +334,7 @@ class _Run:
                     markers=self.settings.exactly_once,
                 )
             self._name_doubles()
-            nulls = {part.partition: part.null_keys for part in found.partitions}
-            partitions = tuple(
-                part if part.null_keys is not None else replace(part, null_keys=nulls.get(part.partition, 0))
-                for part in partitions
-            )
+            found, partitions = _with_null_keys(found, summed.partitions)
             if self.target.partitions_now() in {None, self.n}:
                 proof = self._proof(placed)
         n_now = self.target.partitions_now()
