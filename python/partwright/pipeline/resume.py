@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from partwright.pipeline.ledger import Ledger, Plan
     from partwright.pipeline.settings import RunSettings
     from partwright.pipeline.source import Source
+    from partwright.pipeline.target_state import Look
     from partwright.pipeline.targets import KafkaTopic
 
 __all__ = [
@@ -44,14 +45,29 @@ class SourceFacts:
     tasks: int
 
 
-def begun(ledger: Ledger, settings: RunSettings, source: Source, target: KafkaTopic) -> Plan:
+def begun(
+    ledger: Ledger, settings: RunSettings, source: Source, target: KafkaTopic, first: Look
+) -> Plan | None:
     """The run that `--resume` goes on with, refused where Spark need not even start to see that it cannot.
 
+    Args:
+        ledger: Where runs are written down.
+        settings: What the run is asked to do.
+        source: What it reads.
+        target: Where it writes.
+        first: What is there.
+
+    Returns:
+        The plan; None where no run is known and nothing is there, as one leaves it that was killed before its first
+        record.
+
     Raises:
-        PartwrightError: There is none, it was another one, or its topic is another one by now.
+        PartwrightError: None is known and records are there, it was another one, or its topic is another one by now.
     """
     plan = ledger.read(source.topic, source.name)
     if plan is None:
+        if not first.records:
+            return None
         raise PartwrightError(
             f"no run of {source.name} into {target} is known that could go on: run it without --resume, or name its "
             "ledger with --state"

@@ -125,7 +125,12 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
         ledger = _ledger(settings, target)
         plan = None
         if settings.resume and ledger is not None and isinstance(target, KafkaTopic):
-            plan = begun(ledger, settings, source, target)
+            plan = begun(ledger, settings, source, target, first)
+            if plan is None:
+                notes.append(
+                    f"no earlier run of {source.name} into {target} is known, so this one began anew"
+                )
+        if plan is not None:
             n = plan.n
             if plan.windows is not None:
                 source = source.within(str(parse_kafka(str(settings.source))[1]), plan.windows)
