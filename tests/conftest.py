@@ -35,7 +35,12 @@ LONGEST = [
     *["spark/test_connect.py", "docs/test_sessions.py", "cli/test_run.py", "reference/test_generate.py"],
     *["kafka/test_group_timeline.py", "producer/test_differential.py", "assignors/test_differential.py"],
     *["group/test_differential.py", "report/test_browser.py", "docs/test_readme.py"],
-    *["pipeline/test_resume.py", "spark/test_write_stream.py", "pipeline/test_run.py", "migration/test_migrate.py"],
+    *[
+        "pipeline/test_resume.py",
+        "spark/test_write_stream.py",
+        "pipeline/test_run.py",
+        "migration/test_migrate.py",
+    ],
 ]
 """Files that take minutes: begun last, one of them alone would keep one process waiting for the other."""
 

@@ -224,17 +224,27 @@ def test_one_right_fewer_is_named(missing: Right, as_alice: Callable[..., Report
         assert str(refused.value).endswith("; 0 of 300 records are written, the others are not")
 
 
+def of_the_proof(report: Report) -> list[str]:
+    return [note for note in report.notes if "proof" in note]
+
+
 def test_who_may_not_make_the_proofs_topic_is_told(as_alice: Callable[..., Report]) -> None:
     report = as_alice([SOURCE_READ, *TARGET])
     assert report.ok
     assert report.proof is None
-    (note,) = report.notes
+    (note,) = of_the_proof(report)
     assert note.startswith(
         "no proof by the Java producer: this user has no rights on its topic: grant CREATE, READ, WRITE and DELETE on "
         "topics that begin with copied.proof- (kafka-acls.sh --resource-pattern-type prefixed)"
     )
     # Nothing is left that the next run would have to remove.
-    assert as_alice([], append=True, proof=False).notes == ()
+    assert of_the_proof(as_alice([], append=True, proof=False)) == []
+
+
+def test_who_may_not_keep_a_ledger_is_told(as_alice: Callable[..., Report]) -> None:
+    (note,) = [each for each in as_alice([SOURCE_READ, *TARGET], proof=False).notes if "ledger" in each]
+    assert "no right to WRITE the topic '__partwright_runs'" in note
+    assert "--state FOLDER keeps it elsewhere" in note
 
 
 @pytest.mark.parametrize("missing", PROOF[1:3], ids=words)
@@ -249,7 +259,7 @@ def test_a_proof_that_stops_says_what_is_done(missing: Right, as_alice: Callable
 def test_a_proofs_topic_that_cannot_be_removed_is_named(as_alice: Callable[..., Report]) -> None:
     report = as_alice([SOURCE_READ, *TARGET, *PROOF[:3]])
     assert report.ok
-    (note,) = report.notes
+    (note,) = of_the_proof(report)
     assert re.search(
         "^the topic copied.proof-[0-9a-f]{16} of the proof is still there: .* no right to DELETE", note
     )

@@ -6,7 +6,14 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from partwright.kafka import topics
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, refusal, refused_settings
+from partwright.kafka.client import (
+    SILENT,
+    TIMEOUT_S,
+    admin_client,
+    confluent_kafka,
+    refusal,
+    refused_settings,
+)
 from partwright.kafka.troubles import Troubles
 from partwright.kafka.windows import messages
 
@@ -27,7 +34,7 @@ def last_values(config: KafkaConfig, topic: str) -> dict[bytes, bytes]:
     Raises:
         BrokerError: No Kafka answers, or it gives no right to read.
     """
-    if topics.partition_count(None, topic, kafka_config=config) is None:
+    if not _exists(config, topic, "READ"):
         return {}
     first = topics.beginning_offsets(None, topic, kafka_config=config)
     ends = topics.end_offsets(None, topic, kafka_config=config)
@@ -47,7 +54,7 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
     Raises:
         BrokerError: No Kafka answers, or it gives no right to make the topic or to write to it.
     """
-    if topics.partition_count(None, topic, kafka_config=config) is None:
+    if not _exists(config, topic, "WRITE"):
         # Another run may make it in this very moment.
         with contextlib.suppress(topics.TopicExistsError):
             topics.create_topic(None, topic, 1, _CONFIGS, kafka_config=config)
@@ -73,3 +80,9 @@ def put(config: KafkaConfig, topic: str, key: bytes, value: bytes) -> None:
     if refused:
         troubles.check(0)
         raise refusal(config, refused[0], "WRITE", f"the topic {topic!r}")
+
+
+def _exists(config: KafkaConfig, topic: str, operation: str) -> bool:
+    """Whether there is the topic, for one who is to do this with it."""
+    with admin_client(config, TIMEOUT_S) as admin:
+        return topics.described(admin, [topic], operation)[topic] is not None
