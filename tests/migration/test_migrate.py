@@ -56,9 +56,9 @@ def test_a_topic_moves_with_its_groups(
 ) -> None:
     servers, rng = broker.bootstrap_servers, random.Random(seed)
     settings = {"retention.ms": str(400 * DAY_MS), "message.timestamp.type": "CreateTime"}
-    topics.create_topic(servers, "orders", 6, settings)
-    fill(servers, "orders", rng, 9000)
-    ends = topics.end_offsets(servers, "orders")
+    topics.create_topic(servers, "sales", 6, settings)
+    fill(servers, "sales", rng, 9000)
+    ends = topics.end_offsets(servers, "sales")
     groups = {
         "near": {p: max(0, end - 30) for p, end in ends.items()},
         "far": {p: end // 3 for p, end in ends.items()},
@@ -66,28 +66,28 @@ def test_a_topic_moves_with_its_groups(
         "done": ends,
     }
     for group, offsets in groups.items():
-        commit(servers, group, "orders", offsets)
-    before = read(servers, "orders")
+        commit(servers, group, "sales", offsets)
+    before = read(servers, "sales")
     unread = {
         g: [row for row in before if row.offset >= offsets[row.partition]] for g, offsets in groups.items()
     }
-    run = migrate("orders", "orders-16", 16)
+    run = migrate("sales", "sales-16", 16)
 
     planned = run("plan")
     assert (planned["records"], planned["written"], planned["out_of_order"]) == (len(before), 0, 0)
-    assert topics.partition_count(servers, "orders-16") is None
+    assert topics.partition_count(servers, "sales-16") is None
     assert {g: planned["unread"][g] for g in groups} == {g: len(rows) for g, rows in unread.items()}
     assert {g: planned["reread"][g] for g in ("near", "far", "done")} == {"near": 0, "far": 0, "done": 0}
 
     copied = run("copy")
     assert (copied["records"], copied["written"], copied["lag"]) == (len(before), len(before), 0)
-    after = read(servers, "orders-16")
+    after = read(servers, "sales-16")
     assert by_key(after) == by_key(before)
     keys = pw.partition_for_key([row.key or b"" for row in after], 16).to_pylist()
     assert [row.partition for row in after if row.key is not None] == [
         at for at, row in zip(keys, after, strict=True) if row.key is not None
     ]
-    assert own_settings(servers, "orders-16")["retention.ms"] == "-1"
+    assert own_settings(servers, "sales-16")["retention.ms"] == "-1"
 
     verified = run("verify")
     wrong = {name: verified[name] for name in ("lost", "twice", "out_of_order", "changed", "skipped")}
@@ -98,19 +98,17 @@ def test_a_topic_moves_with_its_groups(
     assert (moved["reread"]["near"], moved["reread"]["far"], moved["reread"]["done"]) == (0, 0, 0)
     assert moved["reread"]["odd"] <= planned["reread"]["odd"]
     for group, offsets in groups.items():
-        assert committed(servers, group, "orders-16") == {
-            int(q): o for q, o in moved["groups"][group].items()
-        }
+        assert committed(servers, group, "sales-16") == {int(q): o for q, o in moved["groups"][group].items()}
         # The way back: nothing of the old topic is changed.
-        assert committed(servers, group, "orders") == offsets
+        assert committed(servers, group, "sales") == offsets
     for group in ("near", "odd"):
-        got = drained(servers, group, "orders-16", len(unread[group]))
+        got = drained(servers, group, "sales-16", len(unread[group]))
         assert len(got) == len(unread[group]) + moved["reread"][group]
         assert not {(row.key, row.value) for row in unread[group]} - set(got)
 
     finished = run("finish")
     assert finished["written"] == len(before)
-    assert own_settings(servers, "orders-16") == settings
+    assert own_settings(servers, "sales-16") == settings
     assert topics.partition_count(servers, "__partwright_migrate-orders-16") is None
 
 
@@ -291,12 +289,12 @@ def test_verify_finds_what_is_wrong(
     told: Callable[..., tuple[int, str, str]],
 ) -> None:
     servers = broker.bootstrap_servers
-    topics.create_topic(servers, "wrong", 2)
-    fill(servers, "wrong", random.Random(2), 400)
-    run = migrate("wrong", "wrong-5", 5)
+    topics.create_topic(servers, "verified", 2)
+    fill(servers, "verified", random.Random(2), 400)
+    run = migrate("verified", "verified-5", 5)
     run("copy")
     producer = Producer({"bootstrap.servers": servers})
-    producer.produce("wrong-5", key=b"x", value=b"foreign", partition=3)
+    producer.produce("verified-5", key=b"x", value=b"foreign", partition=3)
     producer.flush()
     code, out, _ = told("migrate", "verify", *run.words, "--json")
     answer = json.loads(out.splitlines()[-1])

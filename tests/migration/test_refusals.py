@@ -98,12 +98,12 @@ def test_an_empty_topic_and_one_that_is_made_anew(
     broker: EmbeddedKafka, migrate: Callable[[str, str, int], Migrate], refusal: Callable[..., str]
 ) -> None:
     servers = broker.bootstrap_servers
-    topics.create_topic(servers, "empty", 2)
-    run = migrate("empty", "empty-3", 3)
+    topics.create_topic(servers, "without-records", 2)
+    run = migrate("without-records", "without-records-3", 3)
     for step in ("plan", "copy", "verify", "cutover"):
         found = run(step)
         assert (found["records"], found["written"], found["groups"]) == (0, 0, {})
-    topics.delete_topic(servers, "empty")
-    topics.create_topic(servers, "empty", 2)
+    topics.delete_topic(servers, "without-records")
+    topics.create_topic(servers, "without-records", 2)
     assert "was deleted and made again" in refusal("migrate", "verify", *run.words)
-    assert read(servers, "empty-3") == []
+    assert read(servers, "without-records-3") == []
