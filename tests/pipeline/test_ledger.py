@@ -33,7 +33,9 @@ PLAN = Plan(
 )
 
 
-@pytest.mark.parametrize("changes", [{}, {"windows": None}, {"finished": True}, {"files": {}, "begin": {}}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"windows": None}, {"exactly_once": False}, {"files": {}, "begin": {}}]
+)
 def test_a_plan_is_read_as_it_was_written(changes: dict[str, Any], tmp_path: Path) -> None:
     plan = dataclasses.replace(PLAN, **changes)
     assert Plan.of_json(plan.to_json(), "it") == plan
@@ -101,7 +103,7 @@ def test_another_version_is_named(version: object) -> None:
         ({"tasks": 4}, "Spark cut its source into 3 tasks, and cuts it into 4 now"),
         ({"digest": "f" * 16}, "its source has other records, or the same ones in another order"),
         ({"records": 999, "files": {}}, "the file 'file:///a b.csv' of its source is gone"),
-        ({"run": "0" * 16, "began": "later", "finished": True}, None),
+        ({"run": "0" * 16, "began": "later"}, None),
     ],
 )
 def test_what_changed_is_named(now: dict[str, Any], said: str | None) -> None:
@@ -128,7 +130,7 @@ def test_a_ledger_whose_writing_was_interrupted_is_the_one_before(tmp_path: Path
     (file,) = tmp_path.iterdir()
     file.with_name(f"{file.name}.part").write_text("{", encoding="utf-8")
     assert ledger.read(PLAN.topic, PLAN.source) == PLAN
-    ledger.write(dataclasses.replace(PLAN, finished=True))
+    ledger.write(dataclasses.replace(PLAN, began="later"))
     assert list(tmp_path.iterdir()) == [file]
     file.write_text("{", encoding="utf-8")
     with pytest.raises(PartwrightError, match="the ledger of this run, is damaged") as refused:

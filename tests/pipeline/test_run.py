@@ -425,6 +425,7 @@ def test_a_broker_that_goes_away_while_it_is_written_to(
     """The run ends with what it knows, and the next one looks before it writes."""
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline import targets
+    from partwright.spark import connector
 
     rows = "".join(f"key {number % 1000},{number}\n" for number in range(200_000))
     (tmp_path / "many.csv").write_text(f"id,text\n{rows}", encoding="utf-8")
@@ -439,9 +440,9 @@ def test_a_broker_that_goes_away_while_it_is_written_to(
 
         monkeypatch.setattr(targets.KafkaTopic, "write", dying)
         monkeypatch.setattr(
-            targets,
+            connector,
             "PRODUCER",
-            dict.fromkeys(targets.PRODUCER, "3000")
+            dict.fromkeys(connector.PRODUCER, "3000")
             | {"kafka.request.timeout.ms": "1000", "kafka.linger.ms": "0"},
         )
         with pytest.raises(PartwrightError, match="stopped: ") as caught:

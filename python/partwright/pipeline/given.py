@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from partwright.pipeline import checks
 from partwright.pipeline.report import KeyShare, PartitionShare
+from partwright.spark.continued import record_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,12 +61,11 @@ def given(placed: DataFrame, n: int) -> Given:
             (whether the client does not place the record by its key).
         n: How many partitions there are.
     """
-    size = F.coalesce(F.octet_length("key"), F.lit(0)) + F.coalesce(F.octet_length("value"), F.lit(0))
     by_key = (
         placed.groupBy("partition", "key", "unplaced")
         .agg(
             F.count("*").alias("records"),
-            F.sum(size).alias("bytes"),
+            F.sum(record_bytes()).alias("bytes"),
             F.bit_xor(F.xxhash64("file", "row", "partition", "key", "value")).alias("digest"),
         )
         .persist()

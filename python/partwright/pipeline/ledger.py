@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pyarrow import fs
 
+from partwright._check import first_line
 from partwright.errors import PartwrightError
 from partwright.kafka.compacted import last_values, put
 
@@ -30,7 +31,7 @@ _KINDS: dict[str, type] = {
     **dict.fromkeys(("run", "topic", "topic_id", "source", "began", "digest"), str),
     **dict.fromkeys(("n", "tasks", "records"), int),
     **dict.fromkeys(("asked", "cut"), dict),
-    **dict.fromkeys(("exactly_once", "finished"), bool),
+    "exactly_once": bool,
 }
 
 
@@ -54,7 +55,6 @@ class Plan:
         digest: The sum over all of them, of what they are and where they go.
         begin: From which offset on each partition holds records of this run.
         exactly_once: Whether they are written in transactions.
-        finished: Whether all are written.
     """
 
     run: str
@@ -72,7 +72,6 @@ class Plan:
     digest: str
     begin: Mapping[int, int]
     exactly_once: bool
-    finished: bool = False
 
     def to_json(self) -> str:
         """For the ledger."""
@@ -170,7 +169,7 @@ class FolderLedger:
             else:
                 self._files, self._folder = fs.LocalFileSystem(), uri
         except (OSError, ValueError) as error:
-            raise PartwrightError(f"--state {uri!r} cannot be used: {_first_line(error)}") from None
+            raise PartwrightError(f"--state {uri!r} cannot be used: {first_line(error)}") from None
 
     def read(self, topic: str, source: str) -> Plan | None:
         """See `Ledger.read`."""
@@ -181,7 +180,7 @@ class FolderLedger:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise PartwrightError(f"--state {self._uri!r} cannot be read: {_first_line(error)}") from None
+            raise PartwrightError(f"--state {self._uri!r} cannot be read: {first_line(error)}") from None
         return Plan.of_json(text, f"{path!r}, the ledger of this run,")
 
     def write(self, plan: Plan) -> None:
@@ -193,7 +192,7 @@ class FolderLedger:
                 file.write(plan.to_json().encode())
             self._files.move(f"{path}.part", path)
         except OSError as error:
-            raise PartwrightError(f"--state {self._uri!r} cannot be written: {_first_line(error)}") from None
+            raise PartwrightError(f"--state {self._uri!r} cannot be written: {first_line(error)}") from None
 
     def _path(self, topic: str, source: str) -> str:
         name = hashlib.sha256(_key(topic, source)).hexdigest()[:16]
@@ -215,7 +214,3 @@ def _refuse_other_kinds(told: Json) -> None:
 
 def _key(topic: str, source: str) -> bytes:
     return json.dumps([topic, source]).encode()
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0]

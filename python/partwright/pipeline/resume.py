@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
-from partwright.kafka import topics
 from partwright.spark import classic
 
 if TYPE_CHECKING:
@@ -81,13 +80,12 @@ def begun(
         raise cannot_go_on(plan, f"it was begun {'with' if plan.exactly_once else 'without'} --exactly-once")
     if settings.asked_partitions not in {None, plan.n}:
         raise cannot_go_on(plan, f"it was begun with -n {plan.n}, not {settings.asked_partitions}")
-    found = topics.partition_count(None, source.topic, kafka_config=target.config)
-    if found is None:
+    if first.partitions is None:
         raise cannot_go_on(plan, f"the topic {source.topic!r} is gone")
     if target.topic_id() != plan.topic_id:
         raise cannot_go_on(plan, f"the topic {source.topic!r} was deleted since, and made again")
-    if found != plan.n:
-        raise cannot_go_on(plan, f"its topic had {plan.n} partitions, and has {found} now")
+    if first.partitions != plan.n:
+        raise cannot_go_on(plan, f"its topic had {plan.n} partitions, and has {first.partitions} now")
     return plan
 
 

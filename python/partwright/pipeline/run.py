@@ -34,7 +34,7 @@ from partwright.pipeline.resume import (
     cut_as,
     source_facts,
 )
-from partwright.pipeline.settings import KafkaTarget, ParquetTarget, RunSettings
+from partwright.pipeline.settings import STRIP_ID, KafkaTarget, ParquetTarget, RunSettings
 from partwright.pipeline.source import find_source, key_bytes, read_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
@@ -279,7 +279,7 @@ class _Run:
         self.plan = plan
         self.run = secrets.token_bytes(8) if plan is None else bytes.fromhex(plan.run)
         self.notes = notes
-        self.plan_noted: Plan | None = None
+        self.can_resume = plan is not None
         self.kept: DataFrame | None = None
         self.facts: SourceFacts | None = None
         self.already_there = 0
@@ -463,9 +463,8 @@ class _Run:
                 f"--resume could not have gone on with this run, because its ledger could not be written ({error}): "
                 "--state FOLDER keeps it elsewhere"
             )
-            self.ledger = None
             return
-        self.plan_noted = plan
+        self.can_resume = True
 
     def _writes(self, placed: DataFrame, summed: Given) -> None:
         """By one of the two writers, what is not there yet."""
@@ -515,12 +514,9 @@ class _Run:
             raise PartwrightError(said) from error
         self.all_written = True
         self.journal.finish()
-        noted = self.plan or self.plan_noted
-        if noted is not None and self.ledger is not None:
-            self.ledger.write(replace(noted, finished=True))
 
     def _how_to_go_on(self) -> str:
-        return "; add --resume to go on" if self.plan is not None or self.plan_noted is not None else ""
+        return "; add --resume to go on" if self.can_resume else ""
 
     def _written(self, records: int) -> str:
         """What is and what is not written, in words."""
@@ -540,7 +536,7 @@ class _Run:
         """The same records to a topic of their own, without a partition: the Java producer chooses."""
         if not self.settings.proof or not isinstance(self.target, KafkaTopic):
             return None
-        if self.settings.key_type == "confluent:strip-id":
+        if self.settings.key_type == STRIP_ID:
             self.notes.append("no proof by the Java producer: it hashes a schema registry's header too")
             return None
         if self.settings.chooses_for_keys:

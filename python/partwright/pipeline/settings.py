@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
+__all__ = ["STRIP_ID", "KafkaTarget", "ParquetTarget", "RunSettings", "parse_target"]
 
 # Spark counts the rows of a limit in an int.
 _LARGEST_LIMIT = 2**31 - 1
-# It cuts a schema's id from the key for the hash alone.
-_STRIP_ID = "confluent:strip-id"
+STRIP_ID = "confluent:strip-id"
+"""The key type that cuts a schema's id from the key for the hash alone."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class RunSettings:
     @property
     def source_key_type(self) -> str | None:
         """How the source's keys become key bytes: those of a topic are bytes already, whatever `only_keys` are."""
-        if self.is_from_topic and self.only_keys and self.key_type != _STRIP_ID:
+        if self.is_from_topic and self.only_keys and self.key_type != STRIP_ID:
             return None
         return self.key_type
 
@@ -180,7 +180,7 @@ class RunSettings:
         Raises:
             PartwrightError: One of them is not of the key type.
         """
-        key_type = "bytes" if self.key_type == _STRIP_ID else self.key_type
+        key_type = "bytes" if self.key_type == STRIP_ID else self.key_type
         return frozenset(encode(read_key(text, key_type), key_type) for text in self.only_keys)
 
     @property

@@ -17,6 +17,7 @@ from partwright.files.quotes import refuse_open_quote
 from partwright.kafka.address import parse_kafka
 from partwright.kafka.partition_writer import Mark
 from partwright.pipeline import flights
+from partwright.pipeline.settings import STRIP_ID
 from partwright.pipeline.topic_source import Source, topic_source
 from partwright.spark.continued import HEADERS, MARK, marked
 
@@ -241,7 +242,7 @@ def _of_wanted_keys(records: DataFrame, settings: RunSettings) -> DataFrame:
     key_type = settings.source_key_type
     wire = key_bytes("id", records, key_type)
     # As the hash has it, which leaves a schema's id out.
-    wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == "confluent:strip-id" else wire
+    wire = F.substring(wire, _ID_BYTES + 1, 2**31 - 1) if key_type == STRIP_ID else wire
     # Literals within one expression: a Column each would take Spark a call each.
     literals = ", ".join(f"X'{key.hex()}'" for key in sorted(settings.wanted_keys))
     return records.withColumn("wire", wire).where(f"wire IN ({literals})").drop("wire")

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
-from partwright.pipeline.settings import KafkaTarget, RunSettings
+from partwright.pipeline.settings import STRIP_ID, KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, stream_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
 from partwright.pipeline.spark_session import interrupts, own_spark
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["StreamReport", "StreamSettings", "stream"]
 
 _POLL_S = 0.5
-_STRIP_ID = "confluent:strip-id"
 
 
 @dataclass(frozen=True)
@@ -276,7 +275,7 @@ def _check(
         run = F.substring("header", 1, 8)
         ours = read.where(F.length("header") == F.lit(16)).where(run.isin(*batches))
         # What is read back are key bytes, whatever they were made of.
-        key_type = _STRIP_ID if settings.key_type == _STRIP_ID else None
+        key_type = STRIP_ID if settings.key_type == STRIP_ID else None
         placed = pws.with_partition(
             ours.withColumnRenamed("partition", "at"), "key", n, settings.client, key_type
         )

@@ -13,7 +13,7 @@ from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 from partwright.pipeline.target_state import Look, refuse_changed
-from partwright.spark.connector import PRODUCER, spark_options
+from partwright.spark.connector import spark_options, write_topic
 from partwright.spark.continued import mark_of
 
 if TYPE_CHECKING:
@@ -152,15 +152,7 @@ class KafkaTopic:
 
     def write(self, placed: DataFrame) -> None:
         """See `Target.write`; where `placed` has no column `partition` the Java producer chooses."""
-        wanted = [name for name in ("key", "value", "headers", "partition") if name in placed.columns]
-        (
-            placed.select(*wanted)
-            .write.format("kafka")
-            .options(**spark_options(self.config))
-            .option("topic", self.topic)
-            .options(**PRODUCER, **self._most_bytes())
-            .save()
-        )
+        write_topic(placed, self.config, self.topic, self._most_bytes())
 
     def _most_bytes(self) -> dict[str, str]:
         """Where the new topic takes larger records than a topic does by default, its producer takes them too."""

@@ -9,11 +9,13 @@ from partwright.kafka.connectors import CONNECTORS, SparkBuild
 from partwright.spark.executors.ask import is_classic
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["PRODUCER", "no_connector", "spark_options"]
+__all__ = ["PRODUCER", "no_connector", "spark_options", "write_topic"]
 
 PRODUCER = {
     "kafka.delivery.timeout.ms": "30000",
@@ -32,6 +34,29 @@ def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, st
     """
     settings = config.java() | (config.java_reading() if reading else {})
     return {f"kafka.{name}": value for name, value in settings.items()}
+
+
+def write_topic(
+    records: DataFrame, config: KafkaConfig, topic: str, options: Mapping[str, str] | None = None
+) -> None:
+    """Writes a table by Spark's own Kafka sink, at least once.
+
+    Args:
+        records: `key`, `value`, and of `headers` and `partition` those that it has; without `partition` the Java
+            producer chooses. Other columns stay here.
+        config: How the Kafka is reached.
+        topic: The topic.
+        options: More of the sink's options.
+    """
+    wanted = [name for name in ("key", "value", "headers", "partition") if name in records.columns]
+    (
+        records.select(*wanted)
+        .write.format("kafka")
+        .options(**spark_options(config))
+        .option("topic", topic)
+        .options(**PRODUCER, **(options or {}))
+        .save()
+    )
 
 
 def no_connector(spark: SparkSession) -> PartwrightError:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.partition_writer import Mark
 
-__all__ = ["HEADERS", "MARK", "mark_of", "marked", "rest_of", "rows_there"]
+__all__ = ["HEADERS", "MARK", "mark_of", "marked", "record_bytes", "rest_of", "rows_there"]
 
 MARK = "partwright"
 """The header by which a record is known again: 8 bytes of the run's id, 8 bytes of the record's row, big endian."""
@@ -95,3 +95,8 @@ def mark_of(headers: str) -> Column:
     # It is written as the last one, and behind it stands only what a producer's interceptor has added: to look there
     # first takes half the time of a search.
     return sf.when(last["key"] == MARK, last["value"]).otherwise(sf.get(ours, sf.lit(0))["value"])
+
+
+def record_bytes() -> Column:
+    """How many bytes the columns `key` and `value` of a record have together."""
+    return sf.coalesce(sf.octet_length("key"), sf.lit(0)) + sf.coalesce(sf.octet_length("value"), sf.lit(0))

@@ -13,8 +13,8 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.partition_writer import Mark
 from partwright.spark.columns import encode
-from partwright.spark.connector import PRODUCER, spark_options
-from partwright.spark.continued import HEADERS, MARK, marked, rest_of, rows_there
+from partwright.spark.connector import write_topic
+from partwright.spark.continued import HEADERS, MARK, marked, record_bytes, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.layout import laid_out
 from partwright.spark.streams.notes import BatchNote, run_of
@@ -210,24 +210,16 @@ class BatchWriter:
             placed, already = rest_of(placed, rows_there(self._config, self._topic, note.begin, mark))
             if already == note.records:
                 return already
-        (
-            placed.select("key", "value", "headers", "partition")
-            .write.format("kafka")
-            .options(**spark_options(self._config))
-            .option("topic", self._topic)
-            .options(**PRODUCER)
-            .save()
-        )
+        write_topic(placed, self._config, self._topic)
         return already
 
 
 def _summed(placed: DataFrame) -> tuple[int, str, int, int]:
     """How many records there are, their digest, their bytes, and how many the fullest partition gets."""
-    size = sf.coalesce(sf.octet_length("key"), sf.lit(0)) + sf.coalesce(sf.octet_length("value"), sf.lit(0))
     digest = sf.bit_xor(sf.xxhash64("partition", "row", "key", "value"))
     rows = (
         placed.groupBy("partition")
-        .agg(sf.count("*").alias("records"), sf.sum(size).alias("bytes"), digest.alias("digest"))
+        .agg(sf.count("*").alias("records"), sf.sum(record_bytes()).alias("bytes"), digest.alias("digest"))
         .collect()
     )
     whole = 0
