@@ -6,8 +6,8 @@ import logging
 import threading
 import time
 from concurrent.futures import Future
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from partwright.errors import BrokerError, MissingExtraError, PartwrightError
 from partwright.kafka.troubles import Troubles, end
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-    from confluent_kafka import KafkaError
+    from confluent_kafka import Consumer, KafkaError, Producer
     from confluent_kafka.admin import AdminClient, ClusterMetadata
 
     from partwright.kafka.connection import KafkaConfig
@@ -29,6 +29,7 @@ __all__ = [
     "Admin",
     "admin_client",
     "confluent_kafka",
+    "connected",
     "no_right",
     "refusal",
     "refused_settings",
@@ -39,6 +40,8 @@ _Answer = TypeVar("_Answer")
 TIMEOUT_S = 5.0
 """Seconds for reaching a Kafka, and again for each of its answers, where nobody says another time."""
 _POLL_S = 0.01
+# A bootstrap server answers the first time, and older versions of librdkafka may go on with it.
+_ANSWERS = 4
 # A question that is not answered for as long may have nobody to answer it.
 _QUIET_S = 2.0
 # librdkafka's own lines are for stderr; what they say is in the errors.
@@ -183,6 +186,25 @@ def _list_topics(client: AdminClient, timeout: float, asked: Future[ClusterMetad
         asked.set_result(client.list_topics(timeout=timeout))
     except Exception as error:  # noqa: BLE001 - whoever waits for it gets it
         asked.set_exception(error)
+
+
+def connected(client: Producer | Consumer, topic: str, timeout: float) -> None:
+    """Waits until one of the cluster's own brokers answers; where none does, whatever is asked next says why.
+
+    librdkafka has another connection to the bootstrap servers, and none to the brokers that they name yet: asked for
+    transactions or offsets then, it finds no broker and looks again after 0.5 s or more.
+
+    Args:
+        client: A producer or consumer that was just made.
+        topic: A topic that it will ask for.
+        timeout: Seconds for each answer.
+    """
+    with suppress(confluent_kafka().KafkaException):
+        for _ in range(_ANSWERS):
+            # Its annotations leave out the number of the broker that answered, which is negative for a bootstrap one.
+            told: Any = client.list_topics(topic, timeout)
+            if told.orig_broker_id >= 0:
+                return
 
 
 @contextmanager

@@ -11,27 +11,31 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import pyarrow.compute as pc
 
 from partwright.errors import BrokerError, PartwrightError
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, refusal, refused_settings
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, refusal, refused_settings
 from partwright.kafka.last_marks import last_marks, settled_ends
 from partwright.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from confluent_kafka import KafkaError, Producer
 
     from partwright.kafka.connection import KafkaConfig
 
+    _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
+
 __all__ = ["EARLIEST_MS", "Mark", "PartitionWriter", "too_early"]
 
-_RECORDS = 20_000
-"""A transaction's records: 2,900 records/s were measured with 100 each, 69,000 with 10,000."""
+_RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
+"""A transaction's records, bytes and seconds, whichever is reached first: nothing is sent as long as one ends."""
 # The coordinator ends a transaction so long after its producer was killed.
 _TRANSACTION_MS, _MESSAGE_MS = 60_000, 45_000
 # librdkafka refuses records of more than a megabyte by itself; the topic's own max.message.bytes shall decide.
@@ -69,6 +73,15 @@ class Mark(NamedTuple):
         """
         return int.from_bytes(value[len(self.run) :], "big", signed=True)
 
+    def values(self, rows: Iterable[int]) -> list[bytes]:
+        """The header's values for rows.
+
+        Examples:
+            >>> Mark("partwright", b"of a run").values([0x4142434445464748])
+            [b'of a runABCDEFGH']
+        """
+        return [self.run + row.to_bytes(8, "big", signed=True) for row in rows]
+
 
 class PartitionWriter:
     """The producer of one partition.
@@ -105,11 +118,11 @@ class PartitionWriter:
         self._config, self._topic, self._mark, self._most = config, topic, mark, transaction
         self._troubles = Troubles(config, TIMEOUT_S)
         self._id = f"partwright.{mark.run.hex()}.{partition}"
-        self._open = 0
+        # The records and bytes of the open transaction, and when it began.
+        self._open = self._bytes = 0
+        self._began = 0.0
         self._producer = self._made()
-        # Once a broker has answered: librdkafka, asked for transactions while it connects, looks again after 0.5 s.
-        with contextlib.suppress(confluent_kafka().KafkaException):
-            self._producer.list_topics(topic, TIMEOUT_S)
+        connected(self._producer, topic, TIMEOUT_S)
         with self._refused():
             self._retried(lambda: self._producer.init_transactions(TIMEOUT_S))
         self._last = self._last_row(begin)
@@ -119,16 +132,17 @@ class PartitionWriter:
         rows: Sequence[int],
         keys: pa.Array,
         values: pa.Array,
-        headers: pa.ListArray,
+        headers: pa.ListArray | None = None,
         timestamps: pa.Array | None = None,
     ) -> None:
         """Writes the next rows; what is there already is passed over.
 
         Args:
-            rows: Their numbers, as their headers say them.
+            rows: Their numbers, as their marks say them.
             keys: Key bytes, or null.
             values: Value bytes, or null.
-            headers: A list of structs of `key` and `value` for each row, the mark among them.
+            headers: A list of structs of `key` and `value` for each row, the mark among them; None where each has the
+                mark alone, which takes less than half the time.
             timestamps: Milliseconds since 1970, 1 or more, or null for now; None for now in all.
 
         Raises:
@@ -136,24 +150,50 @@ class PartitionWriter:
             PartwrightError: A timestamp is too early.
         """
         start = self._passed(rows)
-        if start == len(rows):
-            return
         with self._refused():
-            _refuse_early(rows, timestamps)
-        wanted = [column.slice(start) for column in (keys, values, headers)]
-        times = (
-            timestamps.slice(start).to_pylist() if timestamps is not None else [None] * (len(rows) - start)
-        )
-        with self._refused():
-            for key, value, header, at in zip(
-                wanted[0].to_pylist(), wanted[1].to_pylist(), _pairs(wanted[2]), times, strict=True
-            ):
-                if not self._open:
-                    self._producer.begin_transaction()
-                self._produce(key, value, header, at)
-                self._open += 1
-                if self._open == self._most:
-                    self._commit()
+            if start < len(rows):
+                _refuse_early(rows, timestamps)
+            while start < len(rows):
+                some = slice(start, start + min(_POLLED, self._most - self._open))
+                theirs = self._marks(rows[some]) if headers is None else _pairs(headers[some])
+                times = None if timestamps is None else timestamps[some]
+                self._send(keys[some], values[some], theirs, times)
+                start = some.stop
+
+    def _send(
+        self,
+        keys: pa.Array,
+        values: pa.Array,
+        headers: Iterator[_Headers],
+        timestamps: pa.Array | None,
+    ) -> None:
+        """Sends so many rows as the transaction takes; it ends with them if it has enough then."""
+        if not self._open:
+            self._producer.begin_transaction()
+            self._began = time.monotonic()
+        # 0 is the present. By their annotations headers are text; and each of these calls counts.
+        times = repeat(0) if timestamps is None else pc.fill_null(timestamps, 0).to_pylist()
+        send = cast("Callable[..., None]", partial(self._producer.produce, self._topic))
+        for value, key, header, at in zip(values.to_pylist(), keys.to_pylist(), headers, times, strict=False):
+            while True:
+                try:
+                    send(value, key, self.partition, headers=header, timestamp=at)
+                    break
+                except BufferError:
+                    self._producer.poll(_POLL_S)
+                    self._troubles.check()
+        self._producer.poll(0)
+        self._open += len(keys)
+        self._bytes += keys.nbytes + values.nbytes
+        if self._open >= self._most or self._bytes >= _BYTES or time.monotonic() - self._began >= _SECONDS:
+            self._commit()
+
+    def _marks(self, rows: Sequence[int]) -> Iterator[_Headers]:
+        """Each row's mark as its only header; confluent-kafka copies it before the next one is asked for."""
+        name, mark = self._mark.header, {}
+        for value in self._mark.values(rows):
+            mark[name] = value
+            yield mark
 
     def end(self) -> None:
         """Commits what is open.
@@ -186,6 +226,8 @@ class PartitionWriter:
         kafka = confluent_kafka()
         given = {
             "linger.ms": 20,
+            # A record that is not taken stops the commit; of one that is, nobody has to hear.
+            "delivery.report.only.error": True,
             "message.max.bytes": _MOST_BYTES,
             **self._config.librdkafka(),
             "transactional.id": self._id,
@@ -207,32 +249,10 @@ class PartitionWriter:
         )
         return self._mark.row(found[self.partition]) if found else None
 
-    def _produce(
-        self, key: bytes | None, value: bytes | None, headers: list[tuple[str, bytes | None]], at: int | None
-    ) -> None:
-        timestamp = {} if at is None else {"timestamp": at}
-        while True:
-            try:
-                self._producer.produce(
-                    self._topic,
-                    value,
-                    key,
-                    self.partition,
-                    headers=headers,  # type: ignore[arg-type]
-                    **timestamp,  # type: ignore[arg-type]
-                )
-            except BufferError:
-                self._producer.poll(_POLL_S)
-                self._troubles.check()
-            else:
-                break
-        if self._open % _POLLED == 0:
-            self._producer.poll(0)
-
     def _commit(self) -> None:
         self._retried(lambda: self._producer.commit_transaction(TIMEOUT_S))
         self.written += self._open
-        self._open = 0
+        self._open = self._bytes = 0
 
     def _retried(self, ask: Callable[[], None]) -> None:
         """Asks again for as long as Kafka says that it may help."""
@@ -263,7 +283,7 @@ class PartitionWriter:
 
     def _abort(self) -> KafkaError | None:
         """Ends the transaction that may be open; why that cannot be done, where it cannot."""
-        self._open = 0
+        self._open = self._bytes = 0
         try:
             self._producer.abort_transaction(TIMEOUT_S)
         except confluent_kafka().KafkaException as error:
@@ -320,17 +340,8 @@ def _refuse_early(rows: Sequence[int], timestamps: pa.Array | None) -> None:
         raise too_early(rows[pc.index(timestamps, first).as_py()], first)
 
 
-def _pairs(headers: pa.ListArray) -> Iterator[list[tuple[str, bytes | None]]]:
+def _pairs(headers: pa.ListArray) -> Iterator[_Headers]:
     """Each row's headers as confluent-kafka takes them."""
     flat = headers.flatten()
-    pairs = list(zip(flat.field("key").to_pylist(), flat.field("value").to_pylist(), strict=True))
-    lengths = headers.value_lengths().to_pylist()
-    if lengths.count(1) == len(lengths):
-        # Of a source without headers, a record has the mark alone.
-        yield from ([pair] for pair in pairs)
-        return
-    at = 0
-    for length in lengths:
-        end = at + (length or 0)
-        yield pairs[at:end]
-        at = end
+    pairs = iter(zip(flat.field("key").to_pylist(), flat.field("value").to_pylist(), strict=True))
+    return (list(islice(pairs, length or 0)) for length in headers.value_lengths().to_pylist())

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 from partwright.errors import BrokerError
-from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, no_right, refused_settings
+from partwright.kafka.client import SILENT, TIMEOUT_S, confluent_kafka, connected, no_right, refused_settings
 from partwright.kafka.troubles import Troubles
 from partwright.migration.ledger import MAPPING, encoded
 
@@ -107,6 +107,7 @@ class Writer:
         with refused_settings(self._config):
             self._producer: Producer = kafka.Producer(given, logger=SILENT)
         self._error: type[KafkaException] = kafka.KafkaException
+        connected(self._producer, self._topic, TIMEOUT_S)
         self._until(lambda: self._producer.init_transactions(_START_S / 10), _START_S, "begin")
 
     def __enter__(self) -> Self:

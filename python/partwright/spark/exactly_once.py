@@ -51,8 +51,8 @@ def write_exactly_once(
     """Writes a table to a topic; each row is there once for those who read committed records.
 
     Args:
-        placed: `key`, `value`, `headers` with the mark, `partition`, `row`, and `timestamp` (milliseconds) where
-            records keep theirs; all rows of a task are of one partition, in the same order each time.
+        placed: `key`, `value`, `partition`, `row`; `headers` with the mark where records have others, too; `timestamp`
+            (milliseconds) where they keep theirs. All rows of a task are of one partition, in the same order each time.
         config: How the Kafka is reached.
         topic: The topic.
         begin: From which offset on this run's records can be, by partition; 0 where it is not named.
@@ -67,7 +67,8 @@ def write_exactly_once(
     spark = placed.sparkSession
     before = spark.conf.get(_ARROW_ROWS)
     function = _task(dict(config.librdkafka()), topic, dict(begin), mark)
-    wanted = ["key", "value", "headers", "partition", "row", *({"timestamp"} & set(placed.columns))]
+    # What follows from the row need not travel: headers take Spark and Python as long as all other columns.
+    wanted = ["key", "value", "partition", "row", *({"headers", "timestamp"} & set(placed.columns))]
     spark.conf.set(_ARROW_ROWS, str(max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / (mean_bytes + 1))))))
     try:
         rows = placed.select(*wanted).mapInArrow(sent(function), _SCHEMA).collect()
@@ -99,11 +100,12 @@ def _task(
                 writer = PartitionWriter(config, topic, partition, begin.get(partition, 0), mark)
             if partition != writer.partition:
                 raise PartwrightError(f"one task holds partitions {writer.partition} and {partition}")
-            timestamps = batch.column("timestamp") if "timestamp" in batch.schema.names else None
             rows = batch.column("row").to_pylist()
-            writer.write(
-                rows, batch.column("key"), batch.column("value"), batch.column("headers"), timestamps
-            )
+            own = [
+                batch.column(name) if name in batch.schema.names else None
+                for name in ("headers", "timestamp")
+            ]
+            writer.write(rows, batch.column("key"), batch.column("value"), *own)
         if writer is not None:
             writer.end()
             yield pa.record_batch(

@@ -203,6 +203,9 @@ class BatchWriter:
     def _write(self, placed: DataFrame, note: BatchNote, mark: Mark, mean: float, *, is_new: bool) -> int:
         """Writes what is not there; how many records were."""
         if self._exactly_once:
+            if self._columns.headers is None:
+                # Then the mark is the only one, and the writer makes it.
+                placed = placed.drop("headers")
             done = write_exactly_once(placed, self._config, self._topic, note.begin, mark, mean)
             return 0 if is_new else done.already_there
         already = 0
