@@ -236,6 +236,43 @@ def test_what_is_there_is_passed_over_among_the_records_of_others(
     assert len(messages) == 400 + 60 + 709
 
 
+def test_without_headers_each_record_has_the_mark_alone(
+    read: Callable[..., list[Message]], mark: Mark, config: KafkaConfig, topic: str
+) -> None:
+    writer = PartitionWriter(config, topic, PARTITION, 0, mark, transaction=1_700)
+    for start in (0, 1_300):
+        rows, keys, values, _, _ = partition_rows.columns(mark.run, range(start, start + 1_300))
+        writer.write(rows, keys, values)
+    writer.end()
+    assert writer.written == 2_600
+    messages = read()
+    assert [each.headers() for each in messages] == [
+        [(mark.header, value)] for value in mark.values(range(2_600))
+    ]
+    assert rows_of(messages, mark) == list(range(2_600))
+    again = PartitionWriter(config, topic, PARTITION, 0, mark)
+    write(again, mark, range(2_700), batch=1_000)
+    again.end()
+    assert (again.written, again.already_there) == (100, 2_600)
+
+
+@pytest.mark.parametrize("bound", ["_BYTES", "_SECONDS"])
+def test_a_transaction_ends_by_its_bytes_and_its_time(
+    bound: str,
+    read: Callable[..., list[Message]],
+    mark: Mark,
+    config: KafkaConfig,
+    topic: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(partition_writer, bound, 0)
+    writer = PartitionWriter(config, topic, PARTITION, 0, mark)
+    write(writer, mark, range(30), batch=10)
+    assert writer.written == 30
+    writer.end()
+    assert rows_of(read(), mark) == list(range(30))
+
+
 def test_the_last_row_must_come_up(
     read: Callable[..., list[Message]], mark: Mark, config: KafkaConfig, topic: str
 ) -> None:
