@@ -61,7 +61,7 @@ def _figure(results: Results, said: dict[str, Any]) -> float | None:
             _seconds(results, [*key[:3]])
             for key in (
                 ["Assignors", said["assignor"], "Kafka's on the JVM"],
-                ["Assignors", said["assignor"], "ours, the core"],
+                ["Assignors", said["assignor"], said.get("way", "ours, the core")],
             )
         )
         return None if java is None or ours is None else java / ours

@@ -232,7 +232,12 @@ def _assignors(file: Path, results: Results) -> Iterator[Line]:
     found = _loaded(file)
     if found:
         results.seeds["assignors"] = found["seed"]
-    whats = {"core": "ours, the core", "java": "Kafka's on the JVM", "python": "ours, pw.assign"}
+    whats = {
+        "core": "ours, the core",
+        "java": "Kafka's on the JVM",
+        "python": "ours, pw.assign",
+        "tables": "ours, pw.assign, tables",
+    }
     for case in found.get("cases", []):
         first = ("Assignors", case["name"], whats["core"], case["partitions"])
         for side, what in whats.items():

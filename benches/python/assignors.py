@@ -3,7 +3,8 @@
 `python benches/python/assignors.py [--repeats N] [--seconds S] [--only WORD] [--kafka MEMBERS,RATIO,TOPICS]`: each
 group is built once on each side, and then both assign it in turn. Java's first turns, while its compiler is at work, do
 not count. The answers are compared, those of the consumer's assignors in their order, too. The broker's assignors are
-timed in the core, which is given what Java is given.
+timed in the core, which is given what Java is given. `pw.assign` is timed from lists and from Arrow's tables, which are
+made anew before each turn; there, what members own is an earlier assignment's own columns.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ sys.path.insert(0, str(ROOT / "benches"))
 
 from assignor_groups import SERVER_CASES, ClientCase, ServerCase, client_cases, kafka_cases  # noqa: E402
 from programs import parser, write  # noqa: E402
+from tables import GroupTables  # noqa: E402
 from turns import Program, build_java, build_rust, timed  # noqa: E402
 
 import partwright as pw  # noqa: E402 - only now can bench_cases be found
@@ -51,7 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     java = build_java(options.heap)
     rust = build_rust("server_assignors")
     measured = []
-    print(f"{'':72} {'Java':>10} {'core':>9} {'ratio':>7} {'pw.assign':>10} {'ratio':>7}   (medians, ms)")
+    print(
+        f"{'':72} {'Java':>10} {'core':>9} {'ratio':>7} {'lists':>10} {'ratio':>7} {'tables':>10} {'ratio':>7}"
+        "   (medians, ms)"
+    )
     sizes = [tuple(int(part) for part in size.split(",")) for size in options.kafka]
     clients = [client_cases(), *(kafka_cases(*size) for size in sizes)]
     for case in (case for cases in clients for case in cases):
@@ -90,18 +95,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _client(case: ClientCase, command: Sequence[str], options: argparse.Namespace) -> dict[str, Any]:
     group = Group.of(case.topics, case.members, case.racks)
+    tables = GroupTables(case)
     question: dict[str, Any] = {"assignor": case.assignor, "topics": case.topics, "members": case.members}
     if case.racks is not None:
         question["racks"] = case.racks
     with Program(command) as java:
         ours = _checksum(assign_group(group, case.assignor).to_dict())
         _compare(case.name, java.ask(json.dumps(question)), ours)
+        _compare(f"{case.name}, tables", _checksum(tables.assign(tables.fresh()).to_dict()), ours)
         turns: dict[str, Callable[[], float]] = {
             "java": java.turn,
             "core": lambda: timed(lambda: assign_group(group, case.assignor)),
             "python": lambda: timed(
                 lambda: pw.assign(case.topics, case.members, case.assignor, racks=case.racks)
             ),
+            "tables": lambda: _timed_fresh(tables),
         }
         return {"name": case.name, "partitions": case.partitions, **_take(turns, options)}
 
@@ -137,10 +145,15 @@ def _take(turns: dict[str, Callable[[], float]], options: argparse.Namespace) ->
     return found
 
 
+def _timed_fresh(tables: GroupTables) -> float:
+    given = tables.fresh()
+    return timed(lambda: tables.assign(given))
+
+
 def _print(measured: dict[str, Any]) -> None:
     java, core = (statistics.median(measured[side]) * 1e3 for side in ("java", "core"))
-    python = statistics.median(measured["python"]) * 1e3 if "python" in measured else None
-    shown = "" if python is None else f"{python:10.1f} {java / python:7.1f}"
+    ways = [statistics.median(measured[way]) * 1e3 for way in ("python", "tables") if way in measured]
+    shown = " ".join(f"{way:10.1f} {java / way:7.1f}" for way in ways)
     print(f"{measured['name']:78} {java:10.1f} {core:9.2f} {java / core:7.1f} {shown}", flush=True)
 
 

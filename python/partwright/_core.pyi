@@ -12,6 +12,7 @@ __all__ = [
     "Timeline",
     "admin_utils",
     "assign",
+    "assign_groups",
     "assignor_named",
     "assignors",
     "check",
@@ -29,6 +30,7 @@ __all__ = [
     "partition_for_bytes",
     "partition_for_key",
     "play_group",
+    "quotas",
     "rack_alternated",
     "steps",
     "strategies",
@@ -69,6 +71,17 @@ def steps(
 def check(n: SupportsIndex, client: str, key_type: str | None = None) -> None: ...
 def key_addresses(keys: _Column) -> list[int | None]: ...
 def assign(assignor: str, topics: _Column, members: _Column) -> _Result: ...
+
+# Where each group begins, members, names, topics, where each group's topics begin: five columns, or the first group
+# that cannot be assigned.
+def assign_groups(
+    assignor: str,
+    groups: _Column,
+    members: _Column,
+    names: _Column,
+    topics: _Column,
+    of_groups: _Column | None,
+) -> list[_Result] | int: ...
 def assignor_named(name: str) -> str: ...
 def assignors() -> list[str]: ...
 def walk_names(names: list[str]) -> list[int]: ...
@@ -77,6 +90,12 @@ def walk_partitions(topics: Sequence[tuple[str, Sequence[int]]]) -> list[list[in
 # Both: the columns, or the list and the place in it of the first object that is not what it should be.
 def name_lists(lists: list[list[Any]], numbers: dict[str, int]) -> list[_Result] | tuple[int, int]: ...
 def pair_lists(lists: list[list[Any] | None], numbers: dict[str, int]) -> list[_Result] | tuple[int, int]: ...
+
+# Each argument with whether its one row stands for all, and the rooms that numbers are written into: then a column says
+# which are valid, or None that all are. Or the argument and the row of a number out of range.
+def quotas(
+    rule: str, given: Sequence[tuple[_Column, bool]], room: list[memoryview] | None
+) -> _Result | tuple[int, int] | None: ...
 
 # A list of ids a partition. The start: which broker leads first, how far the second replica is, the first partition.
 def admin_utils(

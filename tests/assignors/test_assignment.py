@@ -428,7 +428,7 @@ def test_what_a_member_owns_is_said_once() -> None:
         pw.assign({"t": 2}, [{**MEMBER, "owned": []}], owned=before)
     with pytest.raises(pw.PartwrightError, match=r"an earlier assignment is an Assignment, not \{\}"):
         before.moved_from({})  # type: ignore[arg-type]
-    with pytest.raises(pw.PartwrightError, match="owned= is an Assignment, not 5"):
+    with pytest.raises(pw.PartwrightError, match="owned= is an Assignment or a table of its columns, not 5"):
         pw.assign({"t": 2}, [MEMBER], owned=5)  # type: ignore[arg-type]
 
 

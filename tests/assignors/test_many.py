@@ -121,6 +121,105 @@ def test_topics_may_be_a_table_with_racks_and_each_groups_own() -> None:
     assert pw.assign_groups(members.slice(2), own.filter(pa.compute.equal(own["group"], 1))).num_rows == 0
 
 
+@pytest.mark.parametrize("assignor", ["range", "sticky", "cooperative-sticky", "server-uniform"])
+def test_groups_of_their_own_topics_and_racks_are_what_assign_says(assignor: str, seed: int) -> None:
+    """Of any seed: a topic's racks are known or not, members have some or none, and rows lie in any order."""
+    draw = random.Random(seed)
+    members: list[dict[str, Any]] = []
+    topics: list[dict[str, Any]] = []
+    said = {}
+    for number in range(150):
+        counts = {f"t{draw.randrange(30)}": draw.randint(0, 6) for _ in range(draw.randint(0, 5))}
+        racks = {
+            name: [
+                [draw.choice([None, "a", "b", "c"]) for _ in range(draw.randint(0, 3))] for _ in range(count)
+            ]
+            for name, count in counts.items()
+            if draw.random() < 0.6
+        }
+        group = []
+        for place in range(draw.randint(1, 6)):
+            member: dict[str, Any] = {
+                "id": f"c{place}",
+                "topics": draw.sample([*counts, "absent"], draw.randint(0, len(counts))),
+            }
+            if draw.random() < 0.6:
+                member["rack"] = draw.choice(["", "a", "b", "d"])
+            group.append(member)
+        said[number] = rows_of(pw.assign(counts, group, assignor, racks=racks).to_dict())
+        members += [
+            {"group": number, "member": each.pop("id"), "rack": each.get("rack"), **each} for each in group
+        ]
+        topics += [
+            {"group": number, "topic": name, "partitions": count, "racks": racks.get(name), "at": at}
+            for at, (name, count) in enumerate(counts.items())
+        ]
+    # A group's rows need not lie together, but a topic's place among them is part of the answer.
+    topics.sort(key=lambda row: row["at"])
+    kind = pa.schema(
+        [
+            ("group", pa.int32()),
+            ("topic", pa.string()),
+            ("partitions", pa.int64()),
+            ("racks", pa.list_(pa.list_(pa.string()))),
+        ]
+    )
+    found = pw.assign_groups(pa.Table.from_pylist(members), pa.Table.from_pylist(topics, kind), assignor)
+    given: dict[int, list[tuple[Any, ...]]] = {number: [] for number in said}
+    for number, *row in zip(*found.to_pydict().values(), strict=True):
+        given[number].append(tuple(row))
+    assert given == said
+
+
+def test_of_several_wrong_groups_the_first_is_told() -> None:
+    members = pa.table(
+        {
+            "group": ["a", "b", "c", "c"],
+            "member": ["c1", "c1", "c1", "c1"],
+            "topics": [["t"], ["t"], ["t"], ["t"]],
+            "owned": [None, [{"topic": "t", "partition": at} for at in (1, 2, 3)], None, None],
+            "generation": [1, 1, 2**31, 1],
+        }
+    )
+    for first, sentence in [
+        (0, "group 'b': sticky has no assignment"),
+        (2, "group 'c': member 'c1': generation is"),
+    ]:
+        with pytest.raises(pw.PartwrightError, match=f"^{sentence}"):
+            pw.assign_groups(members.slice(first), {"t": 1}, "sticky")
+    own = pa.table(
+        {"group": ["b", "a", "a"], "topic": ["t", "t", "t"], "partitions": [None, 1, 1]},
+    )
+    with pytest.raises(pw.PartwrightError, match=r"^group 'a': topics has 't' twice: each topic once$"):
+        pw.assign_groups(members, own)
+
+
+def test_slices_and_lists_below_nulls_do_not_matter() -> None:
+    topics, groups = random_groups(3, 60)
+    table = table_of(groups)
+    expected = pw.assign_groups(table, topics, "sticky")
+    longer = pa.concat_tables([table, table]).combine_chunks()
+    assert pw.assign_groups(longer.slice(len(table)), topics, "sticky") == expected
+    names = pa.dictionary(pa.int16(), pa.string())
+    place = table.column_names.index("topics")
+    coded = table.set_column(place, "topics", table["topics"].cast(pa.list_(names)))
+    assert pw.assign_groups(coded, topics, "sticky") == expected
+    # A null list over pairs that nobody owns.
+    lists = pa.array([[{"topic": "t", "partition": 0}], [{"topic": "t", "partition": 1}]])
+    below = pa.Array.from_buffers(
+        lists.type, 2, [pa.py_buffer(b"\x02"), lists.buffers()[1]], children=[lists.values]
+    )
+    found = pw.assign_groups(
+        {"group": ["g", "g"], "member": ["c1", "c2"], "topics": [["t"], ["t"]], "owned": below},
+        {"t": 2},
+        "sticky",
+    )
+    assert list(zip(found["member"].to_pylist(), found["partition"].to_pylist(), strict=True)) == [
+        ("c1", 0),
+        ("c2", 1),
+    ]
+
+
 def test_other_frames_and_no_rows_at_all() -> None:
     polars = pytest.importorskip("polars")
     members = polars.DataFrame({"group": ["g"], "member": ["c"], "topics": [["t"]]})

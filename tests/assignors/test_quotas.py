@@ -70,6 +70,78 @@ def test_a_null_in_any_argument_gives_a_null() -> None:
     assert quotas.min_quota(7, zero_below_null).to_pylist() == [2, None]
 
 
+def random_column(draw: random.Random, numbers: list[int | None]) -> Any:
+    """The numbers as a column of some width, with something below its nulls, cut out of a longer one or in chunks."""
+    kind = draw.choice([pa.int32(), pa.int64(), pa.uint32(), pa.uint64()])
+    valid = pa.array([number is not None for number in numbers], pa.bool_())
+    odd = -1 if pa.types.is_signed_integer(kind) else 2**31
+    below = pa.array([draw.choice([0, odd]) if number is None else number for number in numbers], kind)
+    column = pa.Array.from_buffers(kind, len(numbers), [valid.buffers()[1], below.buffers()[1]])
+    if draw.random() < 0.3:
+        longer = pa.concat_arrays([pa.array([0] * 3, kind), column, pa.array([0], kind)])
+        return longer.slice(3, len(numbers))
+    if draw.random() < 0.5:
+        ends = sorted(draw.randint(0, len(numbers)) for _ in range(3))
+        spans = zip([0, *ends], [*ends, len(numbers)], strict=True)
+        return pa.chunked_array([column.slice(first, end - first) for first, end in spans], kind)
+    return column
+
+
+def test_any_columns_give_what_whole_numbers_give(seed: int) -> None:
+    """Blocks of the kernel's, their ends, nulls over what is out of range, widths, slices, and chunks that differ."""
+    draw = random.Random(seed)
+    for _ in range(60):
+        rows = draw.choice([0, 1, 63, 64, 65, 1023, 1024, 1025, 2500])
+        members = [draw.choice([draw.randint(1, 9), draw.randint(1, MOST)]) for _ in range(rows)]
+        partitions = [
+            draw.choice([draw.randint(0, 30), each * draw.randint(0, 9) % MOST]) for each in members
+        ]
+        place = [draw.randrange(each) for each in members]
+        owned = [
+            draw.choice([each // of, -(-each // of), 0, MOST])
+            for each, of in zip(partitions, members, strict=True)
+        ]
+        expected: dict[str, Any] = {
+            "min_quota": lambda _, all_, of: all_ // of,
+            "max_quota": lambda _, all_, of: -(-all_ // of),
+            "under_min_quota": lambda first, all_, of: first < all_ // of,
+            "over_max_quota": lambda first, all_, of: first > -(-all_ // of),
+            "range_start": lambda first, all_, of: first * (all_ // of) + min(first, all_ % of),
+            "range_length": lambda first, all_, of: all_ // of + (first < all_ % of),
+        }
+        for name, rule in expected.items():
+            first = place if name.startswith("range") else owned
+            with_nulls = [
+                [None if draw.random() < 0.1 else number for number in column]
+                for column in (first, partitions, members)
+            ]
+            told = [None if None in row else rule(*row) for row in zip(*with_nulls, strict=True)]
+            given = with_nulls[1:] if name in ("min_quota", "max_quota") else with_nulls
+            if name in ("min_quota", "max_quota"):
+                told = [None if None in row else rule(0, *row) for row in zip(*given, strict=True)]
+            found = getattr(quotas, name)(*(random_column(draw, column) for column in given))
+            assert found.to_pylist() == told, name
+            found.validate(full=True)
+
+
+def test_the_first_wrong_number_of_the_first_wrong_argument_is_told() -> None:
+    partitions = pa.chunked_array([list(range(1500)), [1, -1]])
+    with pytest.raises(
+        pw.PartwrightError, match=r"^row 1501: partitions is 0 to 2147483647, not -1$"
+    ) as refused:
+        quotas.min_quota(partitions, 3)
+    assert (refused.value.row, refused.value.field, refused.value.value) == (1501, "partitions", -1)
+    members = [1] * 2000 + [0]
+    with pytest.raises(pw.PartwrightError, match=r"^row 2000: owned is 0 to 2147483647, not -5$"):
+        quotas.under_min_quota([0] * 2000 + [-5], 8, members)
+    with pytest.raises(pw.PartwrightError, match=r"^members is 1 to 2147483647, not 0$"):
+        quotas.min_quota([], 0)
+    with pytest.raises(pw.PartwrightError, match=r"^row 1: index is 0 to 1 among 2 members, not 2$"):
+        quotas.range_start(2, 8, [3, 2])
+    with pytest.raises(pw.PartwrightError, match=r"^row 2: index is 0 to 1 among 2 members, not 2$"):
+        quotas.range_start(pa.chunked_array([[1, None], [2]]), 8, 2)
+
+
 def test_results_are_of_kafkas_types_and_columns_may_be_empty() -> None:
     assert quotas.min_quota([], 3).type == quotas.range_start([], 8, 3).type == pa.int32()
     assert quotas.over_max_quota([], 8, 3).type == pa.bool_()

@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright import _core
+from partwright._check import shown
 from partwright.assignors.assignment import Assignment
-from partwright.assignors.members import Group, Owned
+from partwright.assignors.group_tables import group_of, owned_of
+from partwright.assignors.members import Owned
 from partwright.assignors.names import resolve
+from partwright.assignors.tables import is_table
 from partwright.assignors.threads import THREADED, ordered, threads
 from partwright.assignors.topic_ids import takes_topic_ids, with_topic_ids
 from partwright.errors import PartwrightError
@@ -19,37 +22,41 @@ from partwright.errors import PartwrightError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from partwright.assignors.members import Member
+    from partwright.assignors.members import Group, Member
+    from partwright.assignors.tables import Table
 
 __all__ = ["assign", "assign_group"]
 
 
 def assign(
-    topics: Mapping[str, int],
-    members: Iterable[Member] | Mapping[str, Iterable[str]],
+    topics: Mapping[str, int] | Table,
+    members: Iterable[Member] | Mapping[str, Iterable[str]] | Table,
     assignor: object = "range",
     *,
-    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | Table | None = None,
     topic_ids: Mapping[str, str] | None = None,
-    owned: Assignment | None = None,
+    owned: Assignment | Table | None = None,
     partition_order: Sequence[int] | None = None,
 ) -> Assignment:
     """Who reads what, exactly as Kafka's own assignor says, the order of each list included.
 
     Args:
-        topics: By name, how many partitions a topic has.
+        topics: By name, how many partitions a topic has; or an Arrow table of `topic`, `partitions` and, where they are
+            known, `racks` (for each partition a list of its replicas' racks).
         members: The members in the order in which they are put into Java's map: objects with `id` and `topics`, and,
             where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
             `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
-            `old-roundrobin` also `streams`, the number of its threads, or their numbers by topic.
+            `old-roundrobin` also `streams`, the number of its threads, or their numbers by topic. Or an Arrow table of
+            `member` (its id), `topics` (a list of names) and, where they are known, `owned` (a list
+            of structs of `topic` and `partition`), `generation`, `instance_id` and `rack`.
         assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
             the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one's: `sticky@2.8`,
             `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one of your own, as an object, a
             class or a path such as `mine:Mine`: see `partwright.assignors.consumer_partition_assignor`.
-        racks: By topic, for each of its partitions the racks of the replicas.
+        racks: By topic, for each of its partitions the racks of the replicas; or an Arrow table of `topic` and `racks`.
         topic_ids: By topic, its id as Kafka writes it, for the broker's assignors; no other looks at it. A topic
             without one has the id that Java makes of its name.
-        owned: An earlier assignment: what it gave to a member is what that member owns.
+        owned: An earlier assignment, or its `to_arrow`: what it gave to a member is what that member owns.
         partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, in place of that of
             their hash codes.
 
@@ -66,17 +73,32 @@ def assign(
         >>> second = assign({"t": 3}, {"c1": ["t"], "c2": ["t"], "c3": ["t"]}, "sticky", owned=first)
         >>> second.moved_from(first).to_pylist()
         [{'topic': 't', 'partition': 2, 'from': 'c1', 'to': 'c3'}]
+        >>> import pyarrow as pa
+        >>> members = pa.table({"member": ["c1", "c2"], "topics": [["t"], ["t"]]})
+        >>> assign({"t": 3}, members, "sticky", owned=first.to_arrow()).to_dict() == first.to_dict()
+        True
     """
-    if owned is not None and not isinstance(owned, Assignment):
-        raise PartwrightError(f"owned= is an Assignment, not {owned!r}")
     found = resolve(assignor)
     name = found if isinstance(found, str) else found.name
-    before = None if owned is None else Owned(owned.members, owned.topics, owned.lists)
+    before = None if owned is None else _before(owned)
     order = None if partition_order is None else ordered(partition_order, topics, name)
     if found in THREADED:
+        if is_table(members) or is_table(topics):
+            raise PartwrightError(
+                f"{name} gives partitions to consumer threads: its members and topics are no tables"
+            )
         members = threads(members, name)
-    group = Group.of(topics, members, racks, before, order)
+    group = group_of(topics, members, racks, before, order)
     return assign_group(group, found, topic_ids)
+
+
+def _before(owned: Assignment | Table) -> Owned:
+    """What members own by an earlier assignment."""
+    if isinstance(owned, Assignment):
+        return Owned(owned.members, owned.topics, owned.lists)
+    if not is_table(owned):
+        raise PartwrightError(f"owned= is an Assignment or a table of its columns, not {shown(owned)}")
+    return owned_of(owned)
 
 
 def assign_group(

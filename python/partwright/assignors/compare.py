@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from partwright.assignors.assign import assign_group
 from partwright.assignors.assignment import Assignment, Spread
-from partwright.assignors.members import Group
+from partwright.assignors.group_tables import group_of
 from partwright.assignors.names import CLIENT_ASSIGNORS, resolve
 from partwright.errors import PartwrightError
 
@@ -83,7 +83,7 @@ def compare(
     Raises:
         PartwrightError: The group is not as it should be.
     """
-    group = Group.of(topics, members, racks)
+    group = group_of(topics, members, racks)
     found = []
     for assignor in [*COMPARED, *map(resolve, own)]:
         name = assignor if isinstance(assignor, str) else assignor.name

@@ -7,69 +7,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from partwright._check import Fields, first_line
+from partwright import _core
 from partwright.assignors.assign import assign_group
-from partwright.assignors.members import Group
+from partwright.assignors.columns import Names, member_columns, member_rows
+from partwright.assignors.custom import OwnAssignor
+from partwright.assignors.group_topics import GroupTopics, Topics
 from partwright.assignors.names import resolve
+from partwright.assignors.tables import OPTIONAL, REQUIRED, Table, check_types, read
 from partwright.assignors.threads import THREADED
 from partwright.errors import PartwrightError
 
-__all__ = ["OPTIONAL", "REQUIRED", "Assigned", "Topics", "assign_groups", "assign_sorted", "check_assignor"]
-
-# The columns of a table of members, and those that may be missing; others are not looked at.
-REQUIRED = ("group", "member", "topics")
-OPTIONAL = ("owned", "generation", "instance_id", "rack")
-# All of them are read as plain lists.
-_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-_Table: TypeAlias = Any
-"""Whatever `pyarrow.table` takes, or one; pyarrow publishes no types."""
-
-
-class Topics:
-    """What groups may subscribe to: by name how many partitions a topic has, and the racks of their replicas."""
-
-    def __init__(
-        self, partitions: Mapping[str, int], racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
-    ) -> None:
-        # Checked here as a whole, for a group takes no more of it than its members name.
-        Group.of(partitions, (), racks)
-        self._partitions = partitions
-        self._racks = racks or {}
-        self._places = {name: place for place, name in enumerate(partitions)}
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[Fields]) -> Topics:
-        """The topics of a table's rows: `topic`, `partitions` and, where it has them, `racks`.
-
-        Raises:
-            PartwrightError: A topic is there twice, or is not as it should be.
-        """
-        partitions: dict[str, int] = {}
-        for row in rows:
-            if row["topic"] in partitions:
-                raise PartwrightError(f"topics has {row['topic']!r} twice: each topic once")
-            partitions[row["topic"]] = row["partitions"]
-        racks = {row["topic"]: row["racks"] for row in rows if row.get("racks") is not None}
-        return cls(partitions, racks)
-
-    def group(self, members: Sequence[Fields]) -> Group:
-        """A group of these members, with the topics that they name: no assignor looks at the others.
-
-        Raises:
-            PartwrightError: The group is not as it should be.
-        """
-        named = {topic for member in members for topic in member["topics"] or ()}
-        named |= {pair[0] for member in members for pair in member.get("owned") or () if pair}
-        # In the order given, which is part of the answer, and without a walk through thousands of others.
-        kept = sorted(named & self._places.keys(), key=self._places.__getitem__)
-        racks = {name: self._racks[name] for name in kept if name in self._racks}
-        return Group.of({name: self._partitions[name] for name in kept}, members, racks)
+__all__ = ["Assigned", "assign_groups", "assign_sorted", "check_assignor"]
 
 
 class Assigned(NamedTuple):
@@ -90,7 +46,7 @@ class Assigned(NamedTuple):
     position: pa.Array
 
 
-def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor: str = "range") -> pa.Table:
+def assign_groups(members: Table, topics: Mapping[str, int] | Table, assignor: str = "range") -> pa.Table:
     """Who reads what in each of many groups, as `partwright.assign` says of one.
 
     Args:
@@ -119,7 +75,7 @@ def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor:
         [{'group': 7, 'member': 'c1', 'topic': 't'}, {'group': 7, 'member': 'c2', 'topic': 'u'}]
     """
     check_assignor(assignor)
-    table = _read("members", members, REQUIRED, OPTIONAL)
+    table = read("members", members, REQUIRED, OPTIONAL)
     _refuse_null("members", table["group"])
     try:
         groups = pc.unique(table["group"])
@@ -131,8 +87,7 @@ def assign_groups(members: _Table, topics: Mapping[str, int] | _Table, assignor:
     # Arrow sorts stably: the members of a group stay in the order of their rows.
     table = table.take(pc.sort_indices(place))
     counts = pc.value_counts(place).field("counts").to_pylist()
-    names = groups.to_pylist()
-    found = assign_sorted(names, counts, table, _topics(topics, groups), assignor)
+    found = assign_sorted(groups, counts, table, _topics(topics, groups), assignor)
     return pa.table(
         {
             "group": table["group"].take(found.reader),
@@ -164,10 +119,10 @@ def check_assignor(assignor: object) -> None:
 
 
 def assign_sorted(
-    groups: Sequence[object],
+    groups: Sequence[object] | pa.Array,
     counts: Sequence[int],
     members: pa.Table,
-    topics: Callable[[int], Topics],
+    topics: Topics | GroupTopics,
     assignor: object,
 ) -> Assigned:
     """Who reads what in groups whose members lie one after the other.
@@ -176,28 +131,65 @@ def assign_sorted(
         groups: What an error calls each group.
         counts: How many members each of them has.
         members: The members, with the columns that `assign_groups` asks for; `group` may be missing.
-        topics: The topics of the group of this place.
+        topics: The topics of all groups, or of each.
         assignor: See `partwright.assign`.
 
     Raises:
         PartwrightError: See `assign_groups`.
     """
-    _check_types(members)
-    rows = _rows(members)
+    check_types(members)
+    ends = [0, *accumulate(counts)]
+    found = resolve(assignor)
+    if isinstance(found, OwnAssignor):
+        return _one_by_one(groups, ends, members, topics, found)
+    names, racks = topics.known(), Names()
+    columns = member_columns(members, names, racks)
+    of_topics = topics.columns(names, racks)
+    # The groups before the first that is odd may have an error of their own, which comes first.
+    odd = len(counts) if columns.odd is None else bisect_right(ends, columns.odd) - 1
+    fine = odd if of_topics.odd is None else min(odd, of_topics.odd)
+    whole = names.column()
+    assigned = _core.assign_groups(
+        found,
+        pa.array(ends[: fine + 1], pa.int32()),
+        columns.batch,
+        whole,
+        of_topics.batch,
+        of_topics.of_groups,
+    )
+    refused = assigned if isinstance(assigned, int) else fine
+    if isinstance(assigned, int) or refused < len(counts):
+        _one_by_one(groups, ends, members, topics, found, range(refused, refused + 1))
+        label = _label(groups, refused)
+        raise PartwrightError(f"group {label!r} is refused with others and not alone: please report it")
+    first, reader, topic, partition, position = assigned
+    return Assigned(first, reader, whole.take(topic), partition, position)
+
+
+def _one_by_one(
+    groups: Sequence[object] | pa.Array,
+    ends: Sequence[int],
+    members: pa.Table,
+    topics: Topics | GroupTopics,
+    assignor: object,
+    places: range | None = None,
+) -> Assigned:
+    """The same, or that of a few groups, in Python: for one's own assignors, and for the sentence of a refusal."""
     lists: list[pa.Array] = []
     names: list[str] = []
     bases: list[int] = []
-    ends = [0]
-    for place, (label, count) in enumerate(zip(groups, counts, strict=True)):
+    of_groups = [0]
+    for place in places or range(len(ends) - 1):
         try:
-            group = topics(place).group(rows[ends[-1] : ends[-1] + count])
+            rows = member_rows(members.slice(ends[place], ends[place + 1] - ends[place]))
+            group = topics.group(rows, place)
             lists.append(assign_group(group, assignor).lists)
         except PartwrightError as error:
             # Spark shows a cause first: of ours there is one sentence alone, behind it what a caller's own code raised.
-            raise error.within(f"group {label!r}") from error.__cause__
-        ends.append(ends[-1] + count)
+            raise error.within(f"group {_label(groups, place)!r}") from error.__cause__
+        of_groups.append(of_groups[-1] + len(rows))
         # The topics of all groups stand in one list, each group's numbers from its base.
-        bases += [len(names)] * count
+        bases += [len(names)] * len(rows)
         names += group.topics
     if not lists:
         nothing = pa.array([], pa.int32())
@@ -207,7 +199,7 @@ def assign_sorted(
     topic = pc.add(pairs.field("topic").cast(pa.int64()), pa.array(bases, pa.int64()).take(reader))
     position = pc.subtract(pa.array(range(len(pairs)), pa.int32()), whole.offsets.take(reader))
     return Assigned(
-        whole.offsets.take(pa.array(ends, pa.int64())),
+        whole.offsets.take(pa.array(of_groups, pa.int64())),
         reader,
         pa.array(names, pa.string()).take(topic),
         pairs.field("partition"),
@@ -215,130 +207,40 @@ def assign_sorted(
     )
 
 
-def _rows(members: pa.Table) -> list[Fields]:
-    """The members as `Group.of` takes them; what is null is not said."""
-    fields = [name for name in ("topics", *OPTIONAL) if name in members.column_names]
-    rows: list[Fields] = []
-    ids = members["member"].to_pylist()
-    for row, name in zip(members.select(fields).to_pylist(), ids, strict=True):
-        if row.get("owned") is not None:
-            row["owned"] = [pair and (pair["topic"], pair["partition"]) for pair in row["owned"]]
-        rows.append({"id": name, **row})
-    return rows
+def _label(groups: Sequence[object] | pa.Array, place: int) -> object:
+    label = groups[place]
+    return label.as_py() if isinstance(label, pa.Scalar) else label
 
 
-def _topics(topics: object, groups: pa.Array) -> Callable[[int], Topics]:
+def _topics(topics: object, groups: pa.Array) -> Topics | GroupTopics:
     if isinstance(topics, Mapping):
-        shared = Topics(topics)
-        return lambda _: shared
-    table = _read("topics", topics, ("topic", "partitions"), ("group", "racks"))
-    rows = table.select([name for name in table.column_names if name != "group"]).to_pylist()
+        return Topics(topics)
+    table = read("topics", topics, ("topic", "partitions"), ("group", "racks"))
+    rows = table.select([name for name in table.column_names if name != "group"])
     if "group" not in table.column_names:
-        shared = Topics.of_rows(rows)
-        return lambda _: shared
+        return Topics.of_rows(rows.to_pylist())
     _refuse_null("topics", table["group"])
-    of_groups: dict[int | None, list[Fields]] = {}
-    for place, row in zip(_places(table["group"], groups), rows, strict=True):
-        of_groups.setdefault(place, []).append(row)
-    return lambda place: Topics.of_rows(of_groups.get(place, []))
+    place = _places(table["group"], groups)
+    # Stably: a group's topics stay in the order of their rows. Groups without members come last, and are dropped.
+    order = pc.sort_indices(place).slice(0, len(place) - place.null_count)
+    found = pc.value_counts(place.drop_null())
+    counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
+    return GroupTopics(rows.take(order), [counts.get(place, 0) for place in range(len(groups))])
 
 
-def _places(named: pa.ChunkedArray, groups: pa.Array) -> list[int | None]:
+def _places(named: pa.ChunkedArray, groups: pa.Array) -> pa.Array:
     """Each name's place among the groups. Arrow compares them: Python's values may be coarser, and NaN equals none."""
     schemas = [pa.schema([("group", names.type)]) for names in (named, groups)]
     try:
         kind = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
-        found: list[int | None] = pc.index_in(named.cast(kind), groups.cast(kind)).to_pylist()
+        return pc.index_in(named.cast(kind), groups.cast(kind)).combine_chunks()
     except pa.ArrowException:
         raise PartwrightError(
             f"the column group is {named.type} in topics and {groups.type} in members: give both one type"
         ) from None
-    return found
-
-
-def _read(name: str, given: _Table, required: Sequence[str], optional: Sequence[str]) -> pa.Table:
-    """The columns of a table that are looked at; of others even the type does not matter."""
-    try:
-        table = given if isinstance(given, pa.Table) else pa.table(given)
-    except pa.ArrowInvalid as error:
-        raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
-    except (TypeError, ValueError, pa.ArrowException):
-        raise PartwrightError(f"{name} is a table of {_told(required)}, not {type(given).__name__}") from None
-    for column in required:
-        if table.column_names.count(column) != 1:
-            how = "twice" if column in table.column_names else f"not, but {', '.join(table.column_names)}"
-            raise PartwrightError(f"{name} has the columns {_told(required)}: {column!r} is there {how}")
-    for column in optional:
-        if table.column_names.count(column) > 1:
-            raise PartwrightError(f"{name} has the column {column!r} twice: each column once")
-    columns = {column: table[column] for column in (*required, *optional) if column in table.column_names}
-    try:
-        return pa.table({column: _decoded(values) for column, values in columns.items()})
-    except pa.ArrowException as error:
-        raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
-
-
-def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column without the encodings that Arrow's own functions do not take."""
-    if pa.types.is_run_end_encoded(values.type):
-        values = pc.run_end_decode(values)
-    # Of a dictionary its views go first: no cast takes both steps.
-    values = values.cast(_plain(values.type))
-    return values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type without views, as polars has them."""
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
-    if pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_binary_view(kind):
-        return pa.binary()
-    if any(is_it(kind) for is_it in _LISTS):
-        return pa.list_(_plain(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct(
-            [(kind.field(at).name, _plain(kind.field(at).type)) for at in range(kind.num_fields)]
-        )
-    return kind
-
-
-def _check_types(members: pa.Table) -> None:
-    """Refuses columns of lists that hold something else; values are looked at group by group."""
-    for name, (told, is_it) in _KINDS.items():
-        kind = members.schema.field(name).type if name in members.column_names else pa.null()
-        if not (pa.types.is_null(kind) or (pa.types.is_list(kind) and is_it(kind.value_type))):
-            raise PartwrightError(f"the column {name} is a list of {told}, not {kind}")
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
-    return any(is_it(kind) for is_it in text)
-
-
-def _is_pair(kind: pa.DataType) -> bool:
-    if pa.types.is_null(kind):
-        return True
-    names = (
-        {kind.field(place).name for place in range(kind.num_fields)} if pa.types.is_struct(kind) else set()
-    )
-    return {"topic", "partition"} <= names
-
-
-_KINDS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = {
-    "topics": ("names", _is_text),
-    "owned": ("structs of topic and partition", _is_pair),
-}
 
 
 def _refuse_null(name: str, groups: pa.ChunkedArray) -> None:
     if groups.null_count:
         row = pc.index(pc.is_null(groups), value=True).as_py()
         raise PartwrightError(f"{name}: row {row} is of no group, its group is null")
-
-
-def _told(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"

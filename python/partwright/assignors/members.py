@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from partwright import _core
 from partwright._check import shown
+from partwright.assignors.columns import INT32
 from partwright.errors import PartwrightError
 
-__all__ = ["INT32", "Group", "Member", "Owned"]
+__all__ = ["INT32", "Group", "Member", "Owned", "owned_before", "replica_lists"]
 
 Member: TypeAlias = Mapping[str, object]
 _FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "streams")
-INT32 = 2**31
-"""What no number of Kafka reaches: its numbers are of Java's `int`."""
 
 
 class Owned(NamedTuple):
@@ -83,33 +81,65 @@ class Group:
             columns.add(member, has_owned=owned is not None)
         ids = list(columns.ids)
         subscribed = columns.subscriptions()
-        owned_lists = columns.owned_lists() if owned is None else _owned_before(owned, ids, columns.numbers)
+        owned_lists = columns.owned_lists() if owned is None else owned_before(owned, ids, columns.numbers)
         # Now that all topics are known.
-        replicas = columns.replicas(racks) if racks else None
-        names, counts = list(columns.numbers), list(columns.counts.values())
-        missing = len(names) - len(counts)
-        partitions = pa.array(counts + [0] * missing, pa.int32())
-        member_racks = pa.array(columns.racks, pa.int32())
-        of_topics = {
-            "name": _texts(names, "topics"),
-            "partitions": pa.array(counts + [None] * missing, pa.int32()),
-        }
-        if replicas is not None:
-            of_topics["racks"] = replicas
-        if order is not None:
-            of_topics["order"] = _lists([0, *[len(order)] * len(names)], list(order))
+        replicas = None
+        if racks:
+            replicas = replica_lists(racks, columns.counts, columns.numbers, columns.rack_numbers)
         of_members = {
             "id": _texts(ids, "id"),
             "instance_id": _texts(columns.instances, "instance_id"),
-            "rack": member_racks,
+            "rack": pa.array(columns.racks, pa.int32()),
             "generation": pa.array(columns.generations, pa.int32()),
             "topics": subscribed,
             "owned_topic": owned_lists[0],
             "owned_partition": owned_lists[1],
         }
-        batches = (pa.RecordBatch.from_pydict(of_topics), pa.RecordBatch.from_pydict(of_members))
-        racks_named = list(columns.rack_numbers)
-        return cls(names, partitions, ids, member_racks, racks_named, subscribed, replicas, batches)
+        batch = pa.RecordBatch.from_pydict(of_members)
+        return cls.of_columns(
+            columns.counts, list(columns.numbers), batch, replicas, columns.rack_numbers, order
+        )
+
+    @classmethod
+    def of_columns(
+        cls,
+        counts: Mapping[str, int],
+        topics: list[str],
+        members: pa.RecordBatch,
+        replicas: pa.ListArray | None,
+        racks: Iterable[str],
+        order: Sequence[int] | None,
+    ) -> Group:
+        """A group whose members are in columns already.
+
+        Args:
+            counts: By name, how many partitions a topic has.
+            topics: All names: those that have a count, and behind them others that members name.
+            members: The members as the core takes them.
+            replicas: By topic and partition, the numbers of the replicas' racks.
+            racks: The racks' names, by number.
+            order: See `partwright.assign`.
+        """
+        missing = len(topics) - len(counts)
+        partitions = list(counts.values())
+        of_topics = {
+            "name": _texts(topics, "topics"),
+            "partitions": pa.array(partitions + [None] * missing, pa.int32()),
+        }
+        if replicas is not None:
+            of_topics["racks"] = replicas
+        if order is not None:
+            of_topics["order"] = _lists([0, *[len(order)] * len(topics)], list(order))
+        return cls(
+            topics,
+            pa.array(partitions + [0] * missing, pa.int32()),
+            members["id"].to_pylist(),
+            members["rack"],
+            list(racks),
+            members["topics"],
+            replicas,
+            (pa.RecordBatch.from_pydict(of_topics), members),
+        )
 
 
 class _Columns:
@@ -180,32 +210,48 @@ class _Columns:
     def _rack(self, rack: str) -> int:
         return self.rack_numbers.setdefault(rack, len(self.rack_numbers))
 
-    def replicas(self, racks: Mapping[str, Sequence[Sequence[str | None]]]) -> pa.ListArray:
-        """By topic and partition, the racks of its replicas; a replica without a rack has none."""
-        if not isinstance(racks, Mapping):
-            raise PartwrightError(f"racks has a list of lists by topic, not {shown(racks)}")
-        for name in racks:
-            if name not in self.counts:
-                raise PartwrightError(f"racks has a topic {name!r} that topics lacks")
-        ends, replica_ends, numbers = [0], [0], []
-        for name in self.numbers:
-            count = self.counts.get(name, 0)
-            partitions = racks.get(name)
-            if partitions is None:
-                partitions = [()] * count
-            if not _is_list(partitions) or len(partitions) != count:
-                found = f"{len(partitions)} lists" if _is_list(partitions) else shown(partitions)
-                raise PartwrightError(f"racks of topic {name!r}: {found}, but it has {count} partitions")
-            for replicas in partitions:
-                if not _is_list(replicas) or not all(
-                    rack is None or isinstance(rack, str) for rack in replicas
-                ):
-                    raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is no list of racks")
-                numbers += [self._rack(rack) for rack in replicas if rack is not None]
-                replica_ends.append(len(numbers))
-            ends.append(len(replica_ends) - 1)
-        replicas = _lists(replica_ends, numbers)
-        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
+
+def replica_lists(
+    racks: Mapping[str, Sequence[Sequence[str | None]]],
+    counts: Mapping[str, int],
+    numbers: Iterable[str],
+    rack_numbers: dict[str, int],
+) -> pa.ListArray:
+    """By topic and partition, the racks of its replicas; a replica without a rack has none.
+
+    Args:
+        racks: By topic, for each of its partitions the racks of the replicas.
+        counts: How many partitions topics have.
+        numbers: All topics' names, by number.
+        rack_numbers: The racks' numbers; a new rack gets the next.
+
+    Raises:
+        PartwrightError: They are not as they should be.
+    """
+    if not isinstance(racks, Mapping):
+        raise PartwrightError(f"racks has a list of lists by topic, not {shown(racks)}")
+    for name in racks:
+        if name not in counts:
+            raise PartwrightError(f"racks has a topic {name!r} that topics lacks")
+    ends, replica_ends, found = [0], [0], []
+    for name in numbers:
+        count = counts.get(name, 0)
+        partitions = racks.get(name)
+        if partitions is None:
+            partitions = [()] * count
+        if not _is_list(partitions) or len(partitions) != count:
+            told = f"{len(partitions)} lists" if _is_list(partitions) else shown(partitions)
+            raise PartwrightError(f"racks of topic {name!r}: {told}, but it has {count} partitions")
+        for replicas in partitions:
+            if not _is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
+                raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is no list of racks")
+            found += [
+                rack_numbers.setdefault(rack, len(rack_numbers)) for rack in replicas if rack is not None
+            ]
+            replica_ends.append(len(found))
+        ends.append(len(replica_ends) - 1)
+    replicas = _lists(replica_ends, found)
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
 
 
 def _pairs(name: str, claimed: Any) -> list[Any]:
@@ -244,19 +290,23 @@ def _counts(topics: object) -> dict[str, int]:
     return dict(topics)
 
 
-def _owned_before(
-    owned: Owned, members: list[str], numbers: dict[str, int]
+def owned_before(
+    owned: Owned, members: Sequence[str], numbers: dict[str, int]
 ) -> tuple[pa.ListArray, pa.ListArray]:
-    """What members were given before, in the numbers of this group."""
+    """What members were given before, in the numbers of this group; a topic that it lacks gets the next."""
     places = {name: place for place, name in enumerate(owned.members)}
-    taken = owned.lists.take(pa.array([places.get(name) for name in members], pa.int64()))
-    renumbered = pa.array([numbers.setdefault(name, len(numbers)) for name in owned.topics], pa.int32())
-    pairs = taken.flatten()
-    absent = pc.is_null(taken)
-    return (
-        pa.ListArray.from_arrays(taken.offsets, renumbered.take(pairs.field("topic")), mask=absent),
-        pa.ListArray.from_arrays(taken.offsets, pairs.field("partition"), mask=absent),
+    rows = pa.array([places.get(name) for name in members], pa.int32())
+    renumbered = [numbers.setdefault(name, len(numbers)) for name in owned.topics]
+    pairs = owned.lists.values
+    topics = pairs.field("topic")
+    if renumbered != list(range(len(renumbered))):
+        topics = pa.array(renumbered, pa.int32()).take(topics)
+    # Arrow takes lists of numbers in half the time that lists of structs need.
+    of_topics, of_partitions = (
+        pa.ListArray.from_arrays(owned.lists.offsets, values).take(rows)
+        for values in (topics, pairs.field("partition"))
     )
+    return of_topics, of_partitions
 
 
 def _lists(ends: list[int], values: list[int]) -> pa.ListArray:

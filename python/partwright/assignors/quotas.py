@@ -11,13 +11,13 @@ Arrow column of whole numbers; a row with a null in any of them gives a null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from operator import index as as_index
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from partwright import _core
 from partwright._check import refused, shown
 from partwright.errors import PartwrightError
 
@@ -27,8 +27,12 @@ Numbers: TypeAlias = Any
 """A whole number, None, a list of them, or whatever speaks Arrow's PyCapsule interface."""
 
 _Values: TypeAlias = pa.Scalar | pa.Array | pa.ChunkedArray
-_Compare: TypeAlias = Callable[[_Values, object], _Values]
 _MOST = 2**31 - 1
+# Of an int32.
+_BYTES = 4
+# So many numbers are written at a time.
+_PIECE = 1 << 15
+_FLAGS = ("under_min_quota", "over_max_quota")
 
 
 def min_quota(partitions: Numbers, members: Numbers) -> Numbers:
@@ -50,7 +54,7 @@ def min_quota(partitions: Numbers, members: Numbers) -> Numbers:
         >>> min_quota(8, 3), min_quota([8, None, 2], 3).to_pylist()
         (2, [2, None, 0])
     """
-    return _result(_shared(partitions, members)[0], pa.int32())
+    return _of("min_quota", partitions=partitions, members=members)
 
 
 def max_quota(partitions: Numbers, members: Numbers) -> Numbers:
@@ -70,7 +74,7 @@ def max_quota(partitions: Numbers, members: Numbers) -> Numbers:
         >>> max_quota(8, 3), max_quota(9, 3)
         (3, 3)
     """
-    return _result(_rounded_up(*_shared(partitions, members)), pa.int32())
+    return _of("max_quota", partitions=partitions, members=members)
 
 
 def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
@@ -91,8 +95,7 @@ def under_min_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Nu
         >>> under_min_quota([1, 2, 3, 4], 8, 3).to_pylist()
         [True, False, False, False]
     """
-    held, parts, those = _aligned(owned=owned, partitions=partitions, members=members)
-    return _result(pc.less(held, pc.divide(parts, those)), pa.bool_())
+    return _of("under_min_quota", owned=owned, partitions=partitions, members=members)
 
 
 def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
@@ -113,8 +116,7 @@ def over_max_quota(owned: Numbers, partitions: Numbers, members: Numbers) -> Num
         >>> over_max_quota([1, 2, 3, 4], 8, 3).to_pylist()
         [False, False, False, True]
     """
-    held, parts, those = _aligned(owned=owned, partitions=partitions, members=members)
-    return _result(pc.greater(held, _rounded_up(*_quotient(parts, those))), pa.bool_())
+    return _of("over_max_quota", owned=owned, partitions=partitions, members=members)
 
 
 def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
@@ -136,10 +138,7 @@ def range_start(index: Numbers, partitions: Numbers, members: Numbers) -> Number
         >>> range_start(1, 8, 3)
         3
     """
-    place, quota, extra = _ranged(index, partitions, members)
-    return _result(
-        pc.add(pc.multiply(place, quota), pc.min_element_wise(place, extra, skip_nulls=False)), pa.int32()
-    )
+    return _of("range_start", index=index, partitions=partitions, members=members)
 
 
 def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Numbers:
@@ -160,65 +159,72 @@ def range_length(index: Numbers, partitions: Numbers, members: Numbers) -> Numbe
         >>> [range_length(index, 8, 3) for index in range(3)]
         [3, 3, 2]
     """
-    place, quota, extra = _ranged(index, partitions, members)
-    return _result(pc.add(quota, pc.less(place, extra).cast(pa.int64())), pa.int32())
+    return _of("range_length", index=index, partitions=partitions, members=members)
 
 
-def _shared(partitions: Numbers, members: Numbers) -> tuple[_Values, _Values]:
-    return _quotient(*_aligned(partitions=partitions, members=members))
-
-
-def _ranged(index: Numbers, partitions: Numbers, members: Numbers) -> tuple[_Values, _Values, _Values]:
-    place, parts, those = _aligned(index=index, partitions=partitions, members=members)
-    wrong = pc.greater_equal(place, those)
-    outside = _first(wrong)
-    if outside is not None:
-        found, of = _at(place, outside), _at(those, outside)
-        raise _placed(
-            refused(found, "index", f"is 0 to {of - 1} among {of} members, not {found}"), wrong, outside
-        )
-    return place, *_quotient(parts, those)
-
-
-def _quotient(partitions: _Values, members: _Values) -> tuple[_Values, _Values]:
-    """What each has, and how many have one more."""
-    quota = pc.divide(partitions, members)
-    return quota, pc.subtract(partitions, pc.multiply(quota, members))
-
-
-def _rounded_up(quota: _Values, extra: _Values) -> _Values:
-    return pc.add(quota, pc.greater(extra, 0).cast(pa.int64()))
-
-
-def _aligned(**given: Numbers) -> list[_Values]:
-    """The arguments as 64-bit scalars and columns, all of them in range and the columns of one length."""
-    found = {name: _checked(name, values) for name, values in given.items()}
-    lengths = {name: len(values) for name, values in found.items() if not isinstance(values, pa.Scalar)}
+def _of(rule: str, **given: Numbers) -> Numbers:
+    """What the core says of the arguments: a number where all of them are, else a column with their chunks."""
+    found = {name: _whole_numbers(name, values) for name, values in given.items()}
+    columns = {name: values for name, values in found.items() if not isinstance(values, pa.Scalar)}
+    lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise PartwrightError(f"the columns are of more than one length: {told} rows")
-    return list(found.values())
+    ones = {
+        name: pa.array([values.as_py()], values.type) for name, values in found.items() if name not in columns
+    }
+    if not any(isinstance(values, pa.ChunkedArray) for values in columns.values()):
+        worked_out = _of_arrays(rule, found, columns | ones, 0)
+        return worked_out if columns else worked_out[0].as_py()
+    chunks, row = [], 0
+    # A table cuts its columns where one of them has a new chunk; its batches copy nothing.
+    table = pa.table(columns)
+    for batch in table.to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]:
+        chunks.append(_of_arrays(rule, found, {name: batch[name] for name in columns} | ones, row))
+        row += len(batch)
+    return pa.chunked_array(chunks, pa.bool_() if rule in _FLAGS else pa.int32())
 
 
-def _checked(name: str, given: Numbers) -> _Values:
-    values = _read(name, given)
-    if not (pa.types.is_integer(values.type) or pa.types.is_null(values.type)):
-        raise PartwrightError(f"{name} is whole numbers, not {values.type}")
+def _of_arrays(
+    rule: str, given: Mapping[str, _Values], arrays: Mapping[str, pa.Array], first_row: int
+) -> pa.Array:
+    columns = [(arrays[name], isinstance(given[name], pa.Scalar)) for name in given]
+    if rule in _FLAGS:
+        flags = _core.quotas(rule, columns, None)
+        if isinstance(flags, tuple):
+            raise _refusal(given, list(given)[flags[0]], first_row + flags[1])
+        return flags
+    rows = max((len(values) for values, is_one in columns if not is_one), default=1)
+    numbers = pa.allocate_buffer(_BYTES * rows)
+    # A view of nothing cannot be cast.
+    room = memoryview(numbers).cast("i") if rows else memoryview(b"")
+    valid = _core.quotas(rule, columns, [room[at : at + _PIECE] for at in range(0, rows, _PIECE)])
+    if isinstance(valid, tuple):
+        raise _refusal(given, list(given)[valid[0]], first_row + valid[1])
+    return pa.Array.from_buffers(pa.int32(), rows, [valid and valid.buffers()[1], numbers])
+
+
+def _refusal(given: Mapping[str, _Values], name: str, row: int) -> PartwrightError:
+    """Why the core refused an argument in a row of the arguments' columns."""
+    number, members = _at(given[name], row), _at(given["members"], row)
     least = 1 if name == "members" else 0
-    if pa.types.is_uint64(values.type):
-        wrong = pc.or_(*(compare(values, pa.scalar(end, pa.uint64())) for compare, end in _ends(least)))
+    if least <= number <= _MOST:
+        told = f"is 0 to {members - 1} among {members} members, not {number}"
+        is_of_row = any(not isinstance(given[each], pa.Scalar) for each in (name, "members"))
     else:
-        values = values.cast(pa.int64())
-        wrong = pc.or_(*(compare(values, end) for compare, end in _ends(least)))
-    outside = _first(wrong)
-    if outside is not None:
-        found = _at(values, outside)
-        raise _placed(refused(found, name, f"is {least} to {_MOST}, not {found}"), values, outside)
-    return values.cast(pa.int64())
+        told = f"is {least} to {_MOST}, not {number}"
+        is_of_row = not isinstance(given[name], pa.Scalar)
+    refusal = refused(number, name, told)
+    return refusal.at_row(row) if is_of_row else refusal
 
 
-def _ends(least: int) -> tuple[tuple[_Compare, int], ...]:
-    return (pc.less, least), (pc.greater, _MOST)
+def _whole_numbers(name: str, given: Numbers) -> _Values:
+    values = _read(name, given)
+    if pa.types.is_null(values.type):
+        return values.cast(pa.int64())
+    if not pa.types.is_integer(values.type):
+        raise PartwrightError(f"{name} is whole numbers, not {values.type}")
+    return values
 
 
 def _read(name: str, given: Numbers) -> _Values:
@@ -244,23 +250,6 @@ def _read(name: str, given: Numbers) -> _Values:
     )
 
 
-def _first(wrong: _Values) -> int | None:
-    """The first row that is wrong; 0 where there are no rows, and the one number is."""
-    if isinstance(wrong, pa.Scalar):
-        return 0 if wrong.as_py() else None
-    row: int = pc.index(wrong, value=True).as_py()
-    return None if row < 0 else row
-
-
-def _placed(refusal: PartwrightError, wrong: _Values, row: int) -> PartwrightError:
-    return refusal if isinstance(wrong, pa.Scalar) else refusal.at_row(row)
-
-
 def _at(values: _Values, row: int) -> int:
     found: int = (values if isinstance(values, pa.Scalar) else values[row]).as_py()
     return found
-
-
-def _result(found: _Values, kind: pa.DataType) -> Numbers:
-    found = found.cast(kind)
-    return found.as_py() if isinstance(found, pa.Scalar) else found

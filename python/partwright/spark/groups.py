@@ -25,7 +25,9 @@ from pyspark.sql.types import (
 )
 
 from partwright._check import first_line
-from partwright.assignors.many import OPTIONAL, Topics, assign_sorted, check_assignor
+from partwright.assignors.group_topics import GroupTopics, Topics
+from partwright.assignors.many import assign_sorted, check_assignor
+from partwright.assignors.tables import OPTIONAL
 from partwright.errors import PartwrightError
 from partwright.spark.columns import as_column
 from partwright.spark.engines import arrow
@@ -142,14 +144,9 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
                     f"group {name!r}: two members are equal in order_by, and ties between members hang on their "
                     "order: name columns that are unique in a group"
                 )
-        flat = members.flatten()
-        table = pa.table(dict(zip((field.name for field in flat.type), flat.flatten(), strict=True)))
-
-        def of_group(place: int) -> Topics:
-            return Topics.of_rows(topics[place].as_py() or ()) if shared is None else shared
-
-        counts = pc.list_value_length(members).to_pylist()
-        found = assign_sorted(group, counts, table, of_group, assignor)
+        table, counts = _table(members)
+        of_groups = GroupTopics(*_table(topics)) if shared is None else shared
+        found = assign_sorted(group, counts, table, of_groups, assignor)
         member = table["member"].combine_chunks().cast(pa.string()).take(found.reader)
         columns = [member, found.topic, found.partition, found.position]
         return pa.ListArray.from_arrays(found.ends, pa.StructArray.from_arrays(columns, _PAIR.names))
@@ -158,6 +155,13 @@ def _assigning(assignor: object, shared: Topics | None) -> Callable[[arrow.Batch
         return (assigned(*batch) for batch in batches)
 
     return over_batches
+
+
+def _table(lists: pa.Array) -> tuple[pa.Table, list[int]]:
+    """The structs of all lists as a table, and how many each list has; a null has none."""
+    flat = lists.flatten()
+    table = pa.table(dict(zip((field.name for field in flat.type), flat.flatten(), strict=True)))
+    return table, pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
 
 
 def _as_text(name: bytes | None) -> str | None:

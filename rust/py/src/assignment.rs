@@ -1,14 +1,14 @@
 //! Assignors: a group in, its assignment out.
 
 use partwright_core::assignors::Assignor as Known;
-use partwright_core::columnar;
+use partwright_core::columnar::{self, Many};
 use partwright_core::java::uuid::TopicId;
 use partwright_core::java::{hash_map, topic_partition};
 use pyo3::prelude::*;
 
 use crate::arguments::Assignor;
-use crate::arrow::Column;
-use crate::error::BoundaryError;
+use crate::arrow::{Column, to_pyarrow};
+use crate::error::{BoundaryError, detached};
 
 /// Who reads what, a list of (topic, partition) for each row of `members`; the schema of both is that of the core.
 #[pyfunction]
@@ -19,6 +19,38 @@ pub(crate) fn assign(
     members: Column,
 ) -> Result<Py<PyAny>, BoundaryError> {
     topics.with(py, members, |topics, members| columnar::assign(assignor.0, topics, members))
+}
+
+/// The answer of many groups in five columns, or the first group that cannot be assigned.
+#[derive(IntoPyObject)]
+pub(crate) enum Assigned {
+    Columns(Vec<Py<PyAny>>),
+    Refused(usize),
+}
+
+/// Who reads what in each of many groups; the columns are those of the core.
+#[pyfunction]
+pub(crate) fn assign_groups(
+    py: Python<'_>,
+    assignor: Assignor,
+    groups: Column,
+    members: Column,
+    names: Column,
+    topics: Column,
+    of_groups: Option<Column>,
+) -> Result<Assigned, BoundaryError> {
+    let (groups, members, names, topics) = (groups.only(), members.only(), names.only(), topics.only());
+    let of_groups = of_groups.map(Column::only);
+    let found = detached(py, || {
+        columnar::assign_groups(assignor.0, &groups, &members, &names, &topics, of_groups.as_deref())
+    })?;
+    match found {
+        Many::Refused(group) => Ok(Assigned::Refused(group)),
+        Many::Assigned(columns) => {
+            let columns = columns.into_iter().map(|column| to_pyarrow(py, column));
+            Ok(Assigned::Columns(columns.collect::<Result<_, _>>()?))
+        }
+    }
 }
 
 /// The name of an assignor that there is.

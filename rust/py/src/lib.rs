@@ -12,13 +12,16 @@ mod lists;
 mod placement;
 mod play;
 mod producer;
+mod quotas;
 mod threads;
 
 /// The list of what Python can call; the prose is in the Python wrappers.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::assignment::{assign, assignor_named, assignors, topic_ids, walk_names, walk_partitions};
+    use crate::assignment::{
+        assign, assign_groups, assignor_named, assignors, topic_ids, walk_names, walk_partitions,
+    };
     #[pymodule_export]
     use crate::batching::Batching;
     #[pymodule_export]
@@ -36,4 +39,6 @@ mod _core {
     use crate::play::{Timeline, play_group};
     #[pymodule_export]
     use crate::producer::{Producer, strategies, strategy_name};
+    #[pymodule_export]
+    use crate::quotas::quotas;
 }

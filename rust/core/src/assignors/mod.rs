@@ -7,6 +7,7 @@
 //! | where | what it knows |
 //! | --- | --- |
 //! | `given`, `assignment`, `lists` | what an assignor is asked and what it answers |
+//! | `quotas` | how many partitions are a member's share |
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
 //! | `legacy` | assignors that Kafka has no more |
@@ -16,6 +17,7 @@ mod client;
 mod given;
 mod legacy;
 mod lists;
+mod quotas;
 pub mod server;
 
 use std::str::FromStr;
@@ -25,6 +27,7 @@ pub use client::group::Group;
 use client::{range, round_robin, sticky};
 pub use given::{Given, MOST_PARTITIONS};
 pub use lists::Lists;
+pub use quotas::Quota;
 
 use crate::names::nearest;
 use crate::{Error, Result};

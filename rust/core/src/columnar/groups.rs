@@ -7,6 +7,7 @@ use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
+use super::members::{Listed, Members, batch, column, offset, place};
 use crate::assignors::{Assignor, Given, Lists};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
@@ -30,14 +31,11 @@ use crate::{Error, Result};
 /// # Errors
 /// [`Error::KeyType`] where a column is missing or of another type, and those of [`Assignor::assign`].
 pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Result<ListArray> {
-    let (topics, members) = (batch(topics)?, batch(members)?);
-    let owned_topics: &ListArray = column(members, "owned_topic")?;
-    let owned_partitions = lists(column(members, "owned_partition")?)?;
-    let owned = lists(owned_topics)?;
+    let (topics, members) = (batch(topics)?, Members::of(batch(members)?)?);
     let counts: &Int32Array = column(topics, "partitions")?;
-    let given = Given {
+    let mut given = Given {
         topics: column::<StringArray>(topics, "name")?.iter().flatten().collect(),
-        partitions: counts.iter().map(|count| count.map_or(0, number)).collect(),
+        partitions: counts.iter().map(|count| count.map_or(0, place)).collect(),
         missing: counts.iter().map(|count| count.is_none()).collect(),
         topic_ids: match assignor {
             Assignor::Server(_) => ids(column(topics, "id")?)?,
@@ -47,21 +45,16 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
             Some(_) => racks(column(topics, "racks")?)?,
             None => Lists::default(),
         },
-        members: column::<StringArray>(members, "id")?.iter().flatten().collect(),
-        instance_ids: column::<StringArray>(members, "instance_id")?.iter().collect(),
-        member_racks: column::<Int32Array>(members, "rack")?.iter().map(|rack| rack.map(number)).collect(),
-        subscribed: numbers(lists(column(members, "topics")?)?),
-        sends: (0..members.len()).map(|member| owned_topics.is_valid(member)).collect(),
-        owned: Lists {
-            offsets: owned.offsets,
-            values: owned.values.into_iter().map(number).zip(owned_partitions.values).collect(),
-        },
-        generations: column::<Int32Array>(members, "generation")?.values().to_vec(),
         order: match topics.column_by_name("order") {
-            Some(_) => numbers(lists(column(topics, "order")?)?).values,
+            Some(_) => {
+                let order = Listed::of(column(topics, "order")?)?;
+                order.all(0..topics.len()).iter().copied().map(place).collect()
+            }
             None => Vec::new(),
         },
+        ..Given::default()
     };
+    members.put(&mut given, 0..members.len(), place);
     let assignment = assignor.assign(&given)?;
     let offsets = offsets(&assignment.offsets)?;
     let topic: Int32Array = assignment.topics.into_iter().map(u32::cast_signed).collect();
@@ -91,48 +84,19 @@ fn offsets(ends: &[usize]) -> Result<OffsetBuffer<i32>> {
     Ok(OffsetBuffer::new(offsets.into()))
 }
 
-fn batch(array: &dyn Array) -> Result<&StructArray> {
-    array.as_any().downcast_ref().ok_or_else(|| Error::KeyType("a group is two record batches".to_owned()))
-}
-
-fn column<'a, A: Array + 'static>(batch: &'a StructArray, name: &str) -> Result<&'a A> {
-    let found = batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref());
-    found.ok_or_else(|| Error::KeyType(format!("the group's column {name:?} is missing or of another type")))
-}
-
-/// Places and racks, which the caller has counted from 0.
-fn number(given: i32) -> u32 {
-    given.cast_unsigned()
-}
-
 fn ids(texts: &StringArray) -> Result<Vec<TopicId>> {
     texts.iter().flatten().map(str::parse).collect()
 }
 
-fn numbers(lists: Lists<i32>) -> Lists<u32> {
-    Lists { offsets: lists.offsets, values: lists.values.into_iter().map(number).collect() }
-}
-
-fn lists(array: &ListArray) -> Result<Lists<i32>> {
-    let values = array.values().as_any().downcast_ref::<Int32Array>();
-    let values = values.ok_or_else(|| Error::KeyType("the group's lists are of another type".to_owned()))?;
-    let (offsets, first, last) = bounds(array);
-    Ok(Lists { offsets, values: values.values()[first..last].to_vec() })
-}
-
 /// By topic, by partition, racks: one list a partition.
 fn racks(array: &ListArray) -> Result<Lists<u32>> {
-    let (_, first, last) = bounds(array);
-    let partitions = array.values().slice(first, last - first);
-    let partitions = partitions.as_any().downcast_ref::<ListArray>();
+    let partitions = array.values().as_any().downcast_ref::<ListArray>();
     let partitions = partitions.ok_or_else(|| Error::KeyType("racks are lists of lists".to_owned()))?;
-    Ok(numbers(lists(partitions)?))
-}
-
-/// Where each list begins, counted from the first one's beginning; where the values of all begin and end.
-fn bounds(array: &ListArray) -> (Vec<usize>, usize, usize) {
-    let offsets = array.value_offsets();
-    let place = |offset: i32| usize::try_from(offset).unwrap_or(0);
-    let (first, last) = (place(offsets[0]), place(offsets[array.len()]));
-    (offsets.iter().map(|&offset| place(offset) - first).collect(), first, last)
+    let (offsets, racks) = (array.value_offsets(), Listed::of(partitions)?);
+    let mut lists = Lists::default();
+    for partition in offset(offsets[0])..offset(offsets[array.len()]) {
+        lists.values.extend(racks.get(partition).iter().copied().map(place));
+        lists.end();
+    }
+    Ok(lists)
 }

@@ -8,7 +8,8 @@
 //! | `Dictionary` of one of these | that of its values; each value is hashed once |
 //! | `Null` | every row is a null key |
 //!
-//! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`].
+//! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`]; many groups come
+//! one behind the other: [`assign_groups`]. The assignors' arithmetic takes columns, too: [`Quotas`].
 //! Records come as one batch, and go as a column of partitions: [`place`]. The replicas of partitions go as a column of lists: [`replicas`].
 //!
 //! This is the only module that knows Arrow.
@@ -19,7 +20,10 @@ mod groups;
 mod hash;
 mod keys;
 mod layout;
+mod many;
+mod members;
 mod placement;
+mod quotas;
 mod records;
 mod type_name;
 mod workers;
@@ -30,6 +34,8 @@ pub use groups::{assign, list_column};
 pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};
 pub use keys::key_column;
 pub use layout::KeyColumn;
+pub use many::{Many, assign_groups};
 pub use placement::replicas;
+pub use quotas::{Numbers, Odd, QuotaRule, Quotas};
 pub use records::place;
 pub use workers::{Alone, Job, Workers};

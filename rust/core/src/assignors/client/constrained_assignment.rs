@@ -8,6 +8,7 @@ use super::owned_partitions::Claims;
 use super::rack_awareness;
 use crate::assignors::given::NONE;
 use crate::assignors::lists::Lists;
+use crate::assignors::quotas::Quota;
 use crate::{Error, Result};
 
 /// What each member reads; if `cooperative`, without what changes hands.
@@ -56,11 +57,12 @@ struct Quotas<'a> {
 impl<'a> Quotas<'a> {
     fn new(group: &'a Group<'a>, claims: &'a Claims, assignor: &'static str, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions() as usize, group.members());
+        let quota = Quota::of_counts(partitions, members);
         Self {
             by_rack: rack_awareness::matter(group, group.walk.iter().copied(), 0..group.partitions()),
-            least: partitions / members,
-            most: partitions.div_ceil(members),
-            expected_over: partitions % members,
+            least: quota.least as usize,
+            most: quota.most() as usize,
+            expected_over: quota.extra as usize,
             over: 0,
             under: Vec::new(),
             exact: Vec::new(),

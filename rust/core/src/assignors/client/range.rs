@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::group::Group;
 use super::rack_awareness;
 use crate::assignors::lists::Lists;
+use crate::assignors::quotas::Quota;
 
 /// What each member reads.
 pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
@@ -55,12 +56,13 @@ fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
         let members = std::mem::take(&mut members[topic as usize]);
         let (first, count) = (group.starts[topic as usize], group.count(topic as usize));
         let partitions = count as usize;
+        let quota = Quota::of_counts(partitions, members.len());
         Topic {
             by_rack: rack_awareness::matter(group, members.iter().copied(), first..first + count),
             dealt: vec![false; partitions],
             taken: vec![0; members.len()],
-            each: partitions / members.len(),
-            extra: partitions % members.len(),
+            each: quota.least as usize,
+            extra: quota.extra as usize,
             members,
             first,
             group,

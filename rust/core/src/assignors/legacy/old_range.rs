@@ -4,6 +4,7 @@
 use crate::assignors::client::group::Group;
 use crate::assignors::client::round_robin::places;
 use crate::assignors::lists::Lists;
+use crate::assignors::quotas::Quota;
 
 /// Each thread's list is by topic.
 pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
@@ -11,10 +12,10 @@ pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
     for (topic, readers) in places(group, &threads).into_iter().enumerate() {
         let partitions: Vec<_> = (group.starts[topic]..group.starts[topic + 1]).collect();
-        let (mut rest, count) = (&partitions[..], readers.len());
+        let (mut rest, quota) = (&partitions[..], Quota::of_counts(partitions.len(), readers.len()));
         for (place, thread) in readers.into_iter().enumerate() {
-            let extra = usize::from(place < partitions.len() % count);
-            let (range, left) = rest.split_at(partitions.len() / count + extra);
+            let length = quota.least as usize + usize::from(place < quota.extra as usize);
+            let (range, left) = rest.split_at(length);
             dealt.extend(range.iter().map(|&partition| (threads[thread], partition)));
             rest = left;
         }

@@ -8,6 +8,7 @@ use crate::Result;
 use crate::assignors::client::constrained_assignment::uneven;
 use crate::assignors::client::group::Group;
 use crate::assignors::given::NONE;
+use crate::assignors::quotas::Quota;
 
 /// What each member reads; if `cooperative`, without what changes hands.
 pub(super) fn assign(
@@ -52,10 +53,11 @@ impl<'a> Dealing<'a> {
     fn new(group: &'a Group<'a>, claims: &Claims, assignor: &'static str, cooperative: bool) -> Self {
         let (partitions, members) = (group.partitions() as usize, group.members());
         let (owned, changing) = believed(group, claims, cooperative);
+        // Java divides by no members too, in floating point; there are no partitions then.
+        let quota = Quota::of_counts(partitions, members.max(1));
         Self {
-            // Java divides by no members too, in floating point, and gets none.
-            least: partitions.checked_div(members).unwrap_or(0),
-            most: partitions.div_ceil(members.max(1)),
+            least: quota.least as usize,
+            most: quota.most() as usize,
             owned,
             lists: vec![VecDeque::new(); members],
             kept: vec![false; group.partitions_and_beyond()],

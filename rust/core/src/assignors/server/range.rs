@@ -3,6 +3,7 @@
 use super::group::Group;
 use super::partition_runs::Run;
 use crate::assignors::assignment::Assignment;
+use crate::assignors::quotas::Quota;
 
 /// A topic while it is dealt out (`TopicMetadata`).
 #[derive(Clone, Copy)]
@@ -17,8 +18,8 @@ struct Topic {
 impl Topic {
     fn new(count: u32, members: u32) -> Self {
         // Nobody is dealt anything of a topic without members.
-        let members = members.max(1);
-        Self { count, next: 0, each: count / members, extra: count % members }
+        let quota = Quota::of(count, members.max(1));
+        Self { count, next: 0, each: quota.least, extra: quota.extra }
     }
 
     /// The next member's range.

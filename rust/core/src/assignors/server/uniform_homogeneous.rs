@@ -5,6 +5,7 @@ use super::group::Group;
 use super::owned_partitions::{OwnedWalk, walked};
 use super::partition_runs::{Run, push};
 use crate::assignors::lists::Lists;
+use crate::assignors::quotas::Quota;
 use crate::java::hash_set::bins_for_copy;
 use crate::java::uuid::IdWalker;
 use crate::{Error, Result};
@@ -40,7 +41,7 @@ impl<'a> Builder<'a> {
         let first = walker.walk(&group.first);
         let topics = walker.walk_from(bins_for_copy(first.len()), &first);
         let total: usize = topics.iter().map(|&topic| group.counts[topic as usize] as usize).sum();
-        let members = group.members().max(1);
+        let quota = Quota::of_counts(total, group.members().max(1));
         let mut subscribed = vec![false; group.counts.len()];
         for &topic in &topics {
             subscribed[topic as usize] = true;
@@ -50,8 +51,8 @@ impl<'a> Builder<'a> {
             subscribed,
             walk: OwnedWalk::new(&group.ids),
             unassigned: unclaimed(group, &topics),
-            each: total / members,
-            extra: total % members,
+            each: quota.least as usize,
+            extra: quota.extra as usize,
         }
     }
 

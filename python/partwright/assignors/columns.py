@@ -1,0 +1,255 @@
+"""Columns of members and of replicas' racks in the core's numbers: they are numbered and checked as a whole.
+
+A wrong value is found here; `partwright.assignors.members`, which reads members one by one, has the sentence for it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright.assignors.tables import OPTIONAL, is_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partwright._check import Fields
+
+__all__ = [
+    "INT32",
+    "Columns",
+    "Names",
+    "member_columns",
+    "member_rows",
+    "one_chunk",
+    "replica_places",
+    "whole_numbers",
+]
+
+INT32 = 2**31
+"""What no number of Kafka reaches: its numbers are of Java's `int`."""
+
+
+class Names:
+    """Names and their numbers, in the order in which they came.
+
+    Attributes:
+        numbers: The number of each name.
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self.numbers = {name: number for number, name in enumerate(known)}
+
+    def places(self, values: pa.Array) -> pa.Array:
+        """The number of each name in a column of text; a new name gets the next one, and a null has none.
+
+        Examples:
+            >>> names = Names(["a", "b"])
+            >>> names.places(pa.array(["c", "b", None])).to_pylist(), list(names.numbers)
+            ([2, 1, None], ['a', 'b', 'c'])
+        """
+        if pa.types.is_null(values.type):
+            return values.cast(pa.int32())
+        if not pa.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        elif any(name not in self.numbers for name in values.dictionary.to_pylist()):
+            # It may have a null, or names that no row has.
+            values = values.cast(values.type.value_type).dictionary_encode()
+        found = [self.numbers.setdefault(name, len(self.numbers)) for name in values.dictionary.to_pylist()]
+        indices = values.indices.cast(pa.int32())
+        return indices if found == list(range(len(found))) else pa.array(found, pa.int32()).take(indices)
+
+    def column(self) -> pa.Array:
+        """The names, by number."""
+        return pa.array(list(self.numbers), pa.string())
+
+
+class Columns(NamedTuple):
+    """Members as the core takes them.
+
+    Attributes:
+        batch: The record batch; from row `odd` on it may be anything.
+        odd: The first row that is not as it should be; None where all are.
+    """
+
+    batch: pa.RecordBatch
+    odd: int | None
+
+
+def member_columns(members: pa.Table, topics: Names, racks: Names) -> Columns:
+    """A table of members, whose lists were checked by `check_types`, in columns; topics and racks get numbers.
+
+    Examples:
+        >>> table = pa.table({"member": ["c1", "c2"], "topics": [["t", "u"], [None]]})
+        >>> columns = member_columns(table, Names(["t"]), Names())
+        >>> columns.odd, columns.batch["topics"][0].as_py()
+        (1, [0, 1])
+    """
+    odd: list[int] = []
+    given = {name: one_chunk(members[name]) for name in members.column_names}
+    nothing = pa.nulls(members.num_rows)
+    ids = _texts(given["member"], odd)
+    if ids.null_count:
+        odd.append(_first_null(ids))
+    rack = _texts(given.get("rack", nothing), odd)
+    # An empty rack is none.
+    rack = pc.if_else(pc.equal(rack, ""), pa.scalar(None, pa.string()), rack)
+    generation = whole_numbers(given.get("generation", nothing), -1, odd)
+    subscribed = _Lists(given["topics"])
+    if subscribed.nulls is not None:
+        odd.append(pc.index(subscribed.nulls, value=True).as_py())
+    topic_names = subscribed.names(subscribed.values, odd)
+    subscriptions = subscribed.of(topics.places(topic_names))
+    owned = _Lists(given.get("owned", nothing))
+    of_topic, of_partition = owned.values, owned.values
+    if pa.types.is_struct(owned.values.type):
+        if owned.values.null_count:
+            odd.append(owned.row(_first_null(owned.values)))
+        of_topic, of_partition = owned.values.field("topic"), owned.values.field("partition")
+    owned_topic = topics.places(owned.names(of_topic, odd))
+    items: list[int] = []
+    partition = whole_numbers(of_partition, 0, items)
+    if partition.null_count:
+        items.append(_first_null(partition))
+    odd += map(owned.row, items)
+    columns = {
+        "id": ids,
+        "instance_id": _texts(given.get("instance_id", nothing), odd),
+        "rack": racks.places(rack),
+        "generation": pc.fill_null(generation, -1),
+        "topics": subscriptions,
+        "owned_topic": owned.of(owned_topic),
+        "owned_partition": owned.of(partition),
+    }
+    return Columns(pa.RecordBatch.from_pydict(columns), min(odd, default=None))
+
+
+def member_rows(members: pa.Table) -> list[Fields]:
+    """The members as `Group.of` takes them; what is null is not said."""
+    fields = [name for name in ("topics", *OPTIONAL) if name in members.column_names]
+    rows: list[Fields] = []
+    ids = members["member"].to_pylist()
+    for row, name in zip(members.select(fields).to_pylist(), ids, strict=True):
+        if row.get("owned") is not None:
+            row["owned"] = [pair and (pair["topic"], pair["partition"]) for pair in row["owned"]]
+        rows.append({"id": name, **row})
+    return rows
+
+
+def replica_places(
+    given: pa.Array, partitions: pa.Array, racks: Names, odd: list[int]
+) -> pa.ListArray | None:
+    """By topic and partition the numbers of its replicas' racks; a replica without one is left out.
+
+    Args:
+        given: By topic a list of lists of names, or a null where nobody knows its racks.
+        partitions: How many partitions each topic has.
+        racks: Where the names have their numbers.
+        odd: Grows by the first topic whose racks are not as they should be.
+
+    Examples:
+        >>> names, lists = Names(), pa.array([[["a", None], ["b"]], None])
+        >>> replica_places(lists, pa.array([2, 1]), names, []).to_pylist()
+        [[[0], [1]], None]
+    """
+    if given.null_count == len(given):
+        return None
+    outer = _Lists(given)
+    if not (pa.types.is_list(given.type) and (pa.types.is_list(outer.values.type) or not len(outer.values))):
+        odd.append(pc.index(pc.is_valid(given), value=True).as_py())
+        return None
+    short = pc.fill_null(pc.not_equal(pc.list_value_length(given), partitions), False)
+    if pc.any(short).as_py():
+        odd.append(pc.index(short, value=True).as_py())
+    inner = _Lists(outer.values)
+    if inner.nulls is not None:
+        odd.append(outer.row(_first_null(outer.values)))
+    items: list[int] = []
+    places = racks.places(_texts(inner.values, items))
+    odd += [outer.row(inner.row(item)) for item in items]
+    ends = pa.concat_arrays(
+        [pa.array([0], pa.int32()), pc.cumulative_sum(places.is_valid().cast(pa.int32()))]
+    )
+    return outer.of(pa.ListArray.from_arrays(ends.take(inner.offsets), places.drop_null()))
+
+
+def whole_numbers(values: pa.Array, least: int, odd: list[int]) -> pa.Array:
+    """Whole numbers as int32; `odd` grows by the place of the first that is none from `least` to 2^31-1."""
+    if pa.types.is_integer(values.type):
+        try:
+            found = values.cast(pa.int32())
+        except pa.ArrowInvalid:
+            found = values.cast(pa.int32(), safe=False)
+        else:
+            smallest = pc.min(found).as_py()
+            if smallest is None or smallest >= least:
+                return found
+    else:
+        found = pa.nulls(len(values), pa.int32())
+    for place, value in enumerate(values.to_pylist()):
+        if value is not None and (type(value) is not int or not least <= value < INT32):
+            odd.append(place)
+            break
+    return found
+
+
+class _Lists:
+    """A column of lists, without what lies before, behind and between them."""
+
+    def __init__(self, lists: pa.Array) -> None:
+        self.nulls = lists.is_null() if lists.null_count else None
+        if pa.types.is_null(lists.type):
+            self.offsets, self.values = pa.array([0] * (len(lists) + 1), pa.int32()), pa.nulls(0)
+            return
+        self.offsets, self.values = lists.offsets, lists.values
+        ends = self.offsets[0].as_py(), self.offsets[len(lists)].as_py()
+        if self.nulls is not None or ends != (0, len(self.values)):
+            lengths = pc.fill_null(pc.list_value_length(lists), 0)
+            self.offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
+            self.values = lists.flatten()
+
+    def of(self, values: pa.Array) -> pa.ListArray:
+        """The same lists of other values."""
+        return pa.ListArray.from_arrays(self.offsets, values, mask=self.nulls)
+
+    def row(self, item: int) -> int:
+        """The list that has a value."""
+        return bisect_right(self.offsets.to_pylist(), item) - 1
+
+    def names(self, values: pa.Array, odd: list[int]) -> pa.Array:
+        """Values that are text, each of them; `odd` grows by the list of the first that is not."""
+        items: list[int] = []
+        found = (
+            values if pa.types.is_dictionary(values.type) and is_text(values.type) else _texts(values, items)
+        )
+        # Of a dictionary a value may be null, too.
+        if found.null_count or (pa.types.is_dictionary(found.type) and found.dictionary.null_count):
+            found = found.cast(pa.string())
+            items += [_first_null(found)] if found.null_count else []
+        odd += map(self.row, items)
+        return found
+
+
+def _texts(values: pa.Array, odd: list[int]) -> pa.Array:
+    """Text; `odd` grows by the place of the first that is something else, and then nothing else is there."""
+    if is_text(values.type):
+        return values.cast(pa.string())
+    if values.null_count < len(values):
+        odd.append(pc.index(pc.is_valid(values), value=True).as_py())
+    return pa.nulls(len(values), pa.string())
+
+
+def _first_null(values: pa.Array) -> int:
+    place: int = pc.index(pc.is_null(values), value=True).as_py()
+    return place
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one array, which is its own where it has one chunk."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    found = column.combine_chunks()
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

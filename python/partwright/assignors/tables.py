@@ -1,0 +1,138 @@
+"""Tables of members and of topics: the columns that are looked at, in the types that Arrow's own functions take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from partwright._check import first_line
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["OPTIONAL", "REQUIRED", "Table", "check_types", "is_table", "is_text", "read"]
+
+# The columns of a table of members, and those that may be missing; others are not looked at.
+REQUIRED = ("group", "member", "topics")
+OPTIONAL = ("owned", "generation", "instance_id", "rack")
+# All of them are read as plain lists.
+_LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+Table: TypeAlias = Any
+"""Whatever `pyarrow.table` takes, or one; pyarrow publishes no types."""
+
+
+def is_table(given: object) -> bool:
+    """Whether something is a table of Arrow's, or speaks its PyCapsule interface, and no column.
+
+    Examples:
+        >>> is_table(pa.table({"a": [1]})), is_table({"a": [1]})
+        (True, False)
+    """
+    return isinstance(given, (pa.Table, pa.RecordBatch)) or hasattr(given, "__arrow_c_stream__")
+
+
+def read(
+    name: str,
+    given: Table,
+    required: Sequence[str],
+    optional: Sequence[str],
+    *,
+    keeps_dictionaries: bool = False,
+) -> pa.Table:
+    """The columns of a table that are looked at; of others even the type does not matter.
+
+    Raises:
+        PartwrightError: It is no table, or lacks a column.
+    """
+    try:
+        table = given if isinstance(given, pa.Table) else pa.table(given)
+    except pa.ArrowInvalid as error:
+        raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
+    except (TypeError, ValueError, pa.ArrowException):
+        raise PartwrightError(f"{name} is a table of {_told(required)}, not {type(given).__name__}") from None
+    for column in required:
+        if table.column_names.count(column) != 1:
+            how = "twice" if column in table.column_names else f"not, but {', '.join(table.column_names)}"
+            raise PartwrightError(f"{name} has the columns {_told(required)}: {column!r} is there {how}")
+    for column in optional:
+        if table.column_names.count(column) > 1:
+            raise PartwrightError(f"{name} has the column {column!r} twice: each column once")
+    columns = {column: table[column] for column in (*required, *optional) if column in table.column_names}
+    try:
+        return pa.table({column: _decoded(each, keeps_dictionaries) for column, each in columns.items()})
+    except pa.ArrowException as error:
+        raise PartwrightError(f"{name} cannot be read as a table: {first_line(error)}") from None
+
+
+def _decoded(values: pa.ChunkedArray, keeps_dictionaries: bool) -> pa.ChunkedArray:
+    """A column without the encodings that Arrow's own functions do not take."""
+    if pa.types.is_run_end_encoded(values.type):
+        values = pc.run_end_decode(values)
+    # Of a dictionary its views go first: no cast takes both steps.
+    values = values.cast(_plain(values.type))
+    is_dictionary = pa.types.is_dictionary(values.type)
+    return values.cast(values.type.value_type) if is_dictionary and not keeps_dictionaries else values
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type without views, as polars has them."""
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _plain(kind.value_type), kind.ordered)
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
+    if any(is_it(kind) for is_it in _LISTS):
+        return pa.list_(_plain(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct(
+            [(kind.field(at).name, _plain(kind.field(at).type)) for at in range(kind.num_fields)]
+        )
+    return kind
+
+
+def check_types(members: pa.Table) -> None:
+    """Refuses columns of lists that hold something else; values are looked at later.
+
+    Raises:
+        PartwrightError: A column is no list of what it should hold.
+    """
+    for name, (told, is_it) in _KINDS.items():
+        kind = members.schema.field(name).type if name in members.column_names else pa.null()
+        if not (pa.types.is_null(kind) or (pa.types.is_list(kind) and is_it(kind.value_type))):
+            raise PartwrightError(f"the column {name} is a list of {told}, not {kind}")
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text, or nothing but nulls.
+
+    Examples:
+        >>> is_text(pa.dictionary(pa.int32(), pa.string())), is_text(pa.int32())
+        (True, False)
+    """
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
+    return any(is_it(kind) for is_it in text)
+
+
+def _is_pair(kind: pa.DataType) -> bool:
+    if pa.types.is_null(kind):
+        return True
+    names = (
+        {kind.field(place).name for place in range(kind.num_fields)} if pa.types.is_struct(kind) else set()
+    )
+    return {"topic", "partition"} <= names
+
+
+_KINDS: Mapping[str, tuple[str, Callable[[pa.DataType], bool]]] = {
+    "topics": ("names", is_text),
+    "owned": ("structs of topic and partition", _is_pair),
+}
+
+
+def _told(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,257 @@
+//! Many consumer groups at once, whose members lie one behind the other in a record batch.
+
+use std::ops::Range;
+
+use arrow_array::{Array, Int32Array, ListArray, StringArray};
+
+use super::members::{Listed, Members, batch, column, offset, place};
+use crate::assignors::{Assignor, Given, Lists};
+use crate::java::uuid::TopicId;
+use crate::{Error, Result};
+
+/// What the groups were given.
+#[derive(Debug)]
+pub enum Many {
+    /// Five columns: where each group's pairs begin (and at the end how many there are); and of each pair the row of its
+    /// member, the place of its topic's name, its partition, and its place in the member's list.
+    Assigned([Int32Array; 5]),
+    /// The first group that cannot be assigned: [`assign`](super::assign) says why.
+    Refused(usize),
+}
+
+/// Who reads what in each group, as [`assign`](super::assign) says of one.
+///
+/// | argument | holds |
+/// | --- | --- |
+/// | `groups`: int32 | the row of each group's first member, and the end of the last one's |
+/// | `members` | as [`assign`](super::assign) has it; topics are places in `names` |
+/// | `names`: text | each name of a topic once |
+/// | `topics` | `name`: int32, a place in `names`; `partitions`: int32; `racks` as [`assign`](super::assign) has it, a null list where nobody knows them; the column may be missing |
+/// | `of_groups`: int32 | the row of each group's first topic, and the end of the last one's; none where all groups share all topics |
+///
+/// # Errors
+/// [`Error::KeyType`] where a column is missing or of another type; [`Error::TooLarge`] for more pairs than int32 counts.
+pub fn assign_groups(
+    assignor: Assignor,
+    groups: &dyn Array,
+    members: &dyn Array,
+    names: &dyn Array,
+    topics: &dyn Array,
+    of_groups: Option<&dyn Array>,
+) -> Result<Many> {
+    let groups = ends(groups)?;
+    let members = Members::of(batch(members)?)?;
+    let mut topics = Topics::of(assignor, names, topics, of_groups)?;
+    let mut found = Found::default();
+    for (group, rows) in groups.windows(2).enumerate() {
+        let rows = offset(rows[0])..offset(rows[1]);
+        let Some(given) = topics.group(group, rows.clone(), &members) else {
+            return Ok(Many::Refused(group));
+        };
+        let Ok(assignment) = assignor.assign(given) else { return Ok(Many::Refused(group)) };
+        for (list, row) in assignment.offsets.windows(2).zip(rows) {
+            for (position, pair) in (list[0]..list[1]).enumerate() {
+                found.reader.push(int(row)?);
+                found.topic.push(topics.kept[assignment.topics[pair] as usize].cast_signed());
+                found.partition.push(assignment.partitions[pair]);
+                found.position.push(int(position)?);
+            }
+        }
+        found.ends.push(int(found.reader.len())?);
+    }
+    let Found { ends, reader, topic, partition, position } = found;
+    Ok(Many::Assigned([ends, reader, topic, partition, position].map(Int32Array::from)))
+}
+
+/// The columns of the answer while they are written.
+struct Found {
+    ends: Vec<i32>,
+    reader: Vec<i32>,
+    topic: Vec<i32>,
+    partition: Vec<i32>,
+    position: Vec<i32>,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { ends: vec![0], reader: vec![], topic: vec![], partition: vec![], position: vec![] }
+    }
+}
+
+/// No row, and no group.
+const NONE: u32 = u32::MAX;
+
+/// The topics of all groups, and the group at hand.
+struct Topics<'a> {
+    names: &'a StringArray,
+    name: &'a [i32],
+    partitions: &'a [i32],
+    racks: Option<(&'a ListArray, Listed<'a>)>,
+    of_groups: Option<&'a [i32]>,
+    /// By name, the id that Java makes of it, for the broker's assignors alone.
+    ids: Vec<TopicId>,
+    /// By name, its row among the topics that the group at hand has; `NONE` where it lacks it.
+    row: Vec<u32>,
+    /// By name, the last group that named it, and its number in that.
+    seen: Vec<u32>,
+    number: Vec<u32>,
+    /// The names that the group at hand has named: those that are there in the order of their rows, then the others in the
+    /// order of their naming, subscriptions first.
+    kept: Vec<u32>,
+    given: Given<'a>,
+}
+
+impl<'a> Topics<'a> {
+    fn of(
+        assignor: Assignor,
+        names: &'a dyn Array,
+        topics: &'a dyn Array,
+        of_groups: Option<&'a dyn Array>,
+    ) -> Result<Self> {
+        let names: &StringArray = names.as_any().downcast_ref().ok_or_else(other_type)?;
+        let topics = batch(topics)?;
+        let racks = match topics.column_by_name("racks") {
+            Some(_) => {
+                let racks: &ListArray = column(topics, "racks")?;
+                let partitions = racks.values().as_any().downcast_ref().ok_or_else(other_type)?;
+                Some((racks, Listed::of(partitions)?))
+            }
+            None => None,
+        };
+        let mut found = Self {
+            name: column::<Int32Array>(topics, "name")?.values(),
+            partitions: column::<Int32Array>(topics, "partitions")?.values(),
+            racks,
+            of_groups: of_groups.map(ends).transpose()?,
+            ids: match assignor {
+                Assignor::Server(_) => names.iter().flatten().map(TopicId::of_name).collect(),
+                _ => Vec::new(),
+            },
+            row: vec![NONE; names.len()],
+            seen: vec![NONE; names.len()],
+            number: vec![0; names.len()],
+            kept: Vec::new(),
+            given: Given::default(),
+            names,
+        };
+        if of_groups.is_none() {
+            found.know(0..topics.len());
+        }
+        Ok(found)
+    }
+
+    /// Takes these rows for the topics that are there; whether each is there once.
+    fn know(&mut self, rows: Range<usize>) -> bool {
+        rows.into_iter().all(|row| {
+            let known = &mut self.row[place(self.name[row]) as usize];
+            let is_first = *known == NONE;
+            *known = u32::try_from(row).unwrap_or(NONE);
+            is_first
+        })
+    }
+
+    fn forget(&mut self, rows: Range<usize>) {
+        for row in rows {
+            self.row[place(self.name[row]) as usize] = NONE;
+        }
+    }
+
+    /// A group of these members, with the topics that they name; none where a topic or a member is there twice.
+    fn group(&mut self, group: usize, rows: Range<usize>, members: &Members<'a>) -> Option<&Given<'a>> {
+        let own = self.of_groups.map(|ends| offset(ends[group])..offset(ends[group + 1]));
+        if let Some(own) = own.clone()
+            && !self.know(own)
+        {
+            return None;
+        }
+        self.empty();
+        self.keep(group, members.subscribed.all(rows.clone()), members.owned_topics.all(rows.clone()));
+        for (number, &name) in (0..).zip(&self.kept) {
+            let (name, row) = (name as usize, self.row[name as usize]);
+            self.number[name] = number;
+            self.given.topics.push(self.names.value(name));
+            let partitions = if row == NONE { 0 } else { place(self.partitions[row as usize]) };
+            self.given.partitions.push(partitions);
+            self.given.missing.push(row == NONE);
+            if let Some(&id) = self.ids.get(name) {
+                self.given.topic_ids.push(id);
+            }
+        }
+        members.put(&mut self.given, rows, |name| self.number[place(name) as usize]);
+        self.take_racks();
+        if let Some(own) = own {
+            self.forget(own);
+        }
+        let mut ids = self.given.members.clone();
+        ids.sort_unstable();
+        ids.windows(2).all(|two| two[0] != two[1]).then_some(&self.given)
+    }
+
+    /// Makes the group at hand one without topics and members, whose memory is used again.
+    fn empty(&mut self) {
+        let Given { topics, partitions, racks, members, .. } = &mut self.given;
+        (topics.clear(), partitions.clear(), members.clear());
+        clear(racks);
+        let Given { instance_ids, member_racks, subscribed, sends, owned, .. } = &mut self.given;
+        (instance_ids.clear(), member_racks.clear(), sends.clear());
+        clear(subscribed);
+        clear(owned);
+        let Given { generations, topic_ids, missing, .. } = &mut self.given;
+        (generations.clear(), topic_ids.clear(), missing.clear());
+    }
+
+    /// Finds out which topics the group names.
+    fn keep(&mut self, group: usize, subscribed: &[i32], owned: &[i32]) {
+        let group = u32::try_from(group).unwrap_or(NONE - 1);
+        self.kept.clear();
+        let mut missing = Vec::new();
+        for &name in subscribed.iter().chain(owned) {
+            let name = place(name);
+            if std::mem::replace(&mut self.seen[name as usize], group) != group {
+                let is_there = self.row[name as usize] != NONE;
+                if is_there { self.kept.push(name) } else { missing.push(name) }
+            }
+        }
+        self.kept.sort_unstable_by_key(|&name| self.row[name as usize]);
+        self.kept.append(&mut missing);
+    }
+
+    /// The racks of the group's topics, if somebody knows one's, and some member has one itself.
+    fn take_racks(&mut self) {
+        let Some((racks, replicas)) = &self.racks else { return };
+        let rows = || self.kept.iter().map(|&name| self.row[name as usize]).filter(|&row| row != NONE);
+        if self.given.member_racks.iter().all(Option::is_none)
+            || !rows().any(|row| racks.is_valid(row as usize))
+        {
+            return;
+        }
+        let lists = &mut self.given.racks;
+        for row in rows() {
+            let first = offset(racks.value_offsets()[row as usize]);
+            for partition in 0..offset(self.partitions[row as usize]) {
+                if racks.is_valid(row as usize) {
+                    lists.values.extend(replicas.get(first + partition).iter().copied().map(place));
+                }
+                lists.end();
+            }
+        }
+    }
+}
+
+fn clear<T>(lists: &mut Lists<T>) {
+    lists.values.clear();
+    lists.offsets.truncate(1);
+}
+
+fn ends(array: &dyn Array) -> Result<&[i32]> {
+    let ends = array.as_any().downcast_ref::<Int32Array>().ok_or_else(other_type)?;
+    Ok(ends.values())
+}
+
+fn other_type() -> Error {
+    Error::KeyType("the columns of groups are of another type".to_owned())
+}
+
+fn int(rows: usize) -> Result<i32> {
+    i32::try_from(rows).map_err(|_| Error::TooLarge { rows })
+}

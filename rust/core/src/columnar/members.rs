@@ -1,0 +1,107 @@
+//! The members of consumer groups as a record batch.
+
+use std::ops::Range;
+
+use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
+
+use crate::assignors::Given;
+use crate::{Error, Result};
+
+/// The columns of members, as [`assign`](super::assign) has them.
+pub(super) struct Members<'a> {
+    pub(super) ids: &'a StringArray,
+    instance_ids: &'a StringArray,
+    racks: &'a Int32Array,
+    generations: &'a Int32Array,
+    pub(super) subscribed: Listed<'a>,
+    owned: &'a ListArray,
+    pub(super) owned_topics: Listed<'a>,
+    owned_partitions: Listed<'a>,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn of(members: &'a StructArray) -> Result<Self> {
+        let owned: &ListArray = column(members, "owned_topic")?;
+        Ok(Self {
+            ids: column(members, "id")?,
+            instance_ids: column(members, "instance_id")?,
+            racks: column(members, "rack")?,
+            generations: column(members, "generation")?,
+            subscribed: Listed::of(column(members, "topics")?)?,
+            owned,
+            owned_topics: Listed::of(owned)?,
+            owned_partitions: Listed::of(column(members, "owned_partition")?)?,
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Puts the members of these rows into a group without members; `number` has their topics' places in it.
+    pub(super) fn put(&self, given: &mut Given<'a>, rows: Range<usize>, number: impl Fn(i32) -> u32) {
+        for row in rows.clone() {
+            given.members.push(self.ids.value(row));
+            given.instance_ids.push(self.instance_ids.is_valid(row).then(|| self.instance_ids.value(row)));
+            given.member_racks.push(self.racks.is_valid(row).then(|| place(self.racks.value(row))));
+            given.sends.push(self.owned.is_valid(row));
+        }
+        given.generations.extend_from_slice(&self.generations.values()[rows.clone()]);
+        given.subscribed.values.reserve(self.subscribed.all(rows.clone()).len());
+        given.owned.values.reserve(self.owned_topics.all(rows.clone()).len());
+        for row in rows {
+            given.subscribed.values.extend(self.subscribed.get(row).iter().map(|&topic| number(topic)));
+            given.subscribed.end();
+            let owned = self.owned_topics.get(row).iter().zip(self.owned_partitions.get(row));
+            given.owned.values.extend(owned.map(|(&topic, &partition)| (number(topic), partition)));
+            given.owned.end();
+        }
+    }
+}
+
+/// Lists of int32, where they lie.
+pub(super) struct Listed<'a> {
+    offsets: &'a [i32],
+    values: &'a [i32],
+}
+
+impl<'a> Listed<'a> {
+    pub(super) fn of(lists: &'a ListArray) -> Result<Self> {
+        let values = lists.values().as_any().downcast_ref::<Int32Array>();
+        let values =
+            values.ok_or_else(|| Error::KeyType("the group's lists are of another type".to_owned()))?;
+        Ok(Self { offsets: lists.value_offsets(), values: values.values() })
+    }
+
+    /// One list.
+    pub(super) fn get(&self, row: usize) -> &'a [i32] {
+        self.all(row..row + 1)
+    }
+
+    /// The lists of these rows, one behind the other.
+    pub(super) fn all(&self, rows: Range<usize>) -> &'a [i32] {
+        &self.values[offset(self.offsets[rows.start])..offset(self.offsets[rows.end])]
+    }
+}
+
+/// A column of a batch.
+pub(super) fn column<'a, A: Array + 'static>(batch: &'a StructArray, name: &str) -> Result<&'a A> {
+    let found = batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref());
+    found.ok_or_else(|| Error::KeyType(format!("the group's column {name:?} is missing or of another type")))
+}
+
+/// A record batch.
+pub(super) fn batch(array: &dyn Array) -> Result<&StructArray> {
+    array.as_any().downcast_ref().ok_or_else(|| Error::KeyType("a group is two record batches".to_owned()))
+}
+
+/// Places and racks, which the caller has counted from 0.
+pub(super) fn place(given: i32) -> u32 {
+    given.cast_unsigned()
+}
+
+/// An offset as a place.
+pub(super) fn offset(given: i32) -> usize {
+    usize::try_from(given).unwrap_or(0)
+}

@@ -1,0 +1,390 @@
+//! The assignors' arithmetic over columns of whole numbers, in one pass: the column form of `assignors::Quota`.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Int32Type, Int64Type};
+use arrow_array::{Array, BooleanArray, PrimitiveArray, downcast_integer_array};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+
+use super::layout::room;
+use super::type_name::type_name;
+use crate::assignors::Quota;
+use crate::{Error, Result};
+
+/// So many rows at a time are in the processor's nearest memory.
+const BLOCK: usize = 1024;
+
+/// What is asked of partitions and members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuotaRule {
+    /// What every member has at least.
+    MinQuota,
+    /// What no member has more of.
+    MaxQuota,
+    /// Whether a member that owns so many has less than the least.
+    UnderMinQuota,
+    /// Whether it has more than the most.
+    OverMaxQuota,
+    /// Where the range of the member at a place begins.
+    RangeStart,
+    /// How long it is.
+    RangeLength,
+}
+
+/// A column of whole numbers of any width, or one number (a column of one row) for all rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers<'a> {
+    /// The column.
+    pub values: &'a dyn Array,
+    /// Whether its one row stands for all rows.
+    pub is_one: bool,
+}
+
+/// A number that is out of its range: the place of its argument, and its row. Of the first argument it may also be a place
+/// that is not among the members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Odd {
+    /// The argument's place among those that were given.
+    pub argument: usize,
+    /// The row in the argument's column.
+    pub row: usize,
+}
+
+/// A rule and its arguments, which are read once: what a member owns or its place, where the rule asks for that, then
+/// partitions and members. Columns have as many rows each.
+pub struct Quotas<'a> {
+    rule: QuotaRule,
+    arguments: Vec<Argument<'a>>,
+    rows: usize,
+}
+
+/// What is asked of an answer, or the first number that is out of its range.
+type Answered<T = ()> = std::result::Result<T, Odd>;
+
+impl<'a> Quotas<'a> {
+    /// Takes the arguments.
+    ///
+    /// # Errors
+    /// [`Error::KeyType`] where a column is not of whole numbers, or there are too few or too many.
+    pub fn new(rule: QuotaRule, given: &[Numbers<'a>]) -> Result<Self> {
+        let wanted = if matches!(rule, QuotaRule::MinQuota | QuotaRule::MaxQuota) { 2 } else { 3 };
+        if given.len() != wanted {
+            return Err(Error::KeyType(format!("the rule asks for {wanted} columns, not {}", given.len())));
+        }
+        // Of all of them only the number of members may not be 0.
+        let arguments = given.iter().enumerate().map(|(at, numbers)| {
+            let least = i32::from(at + 1 == wanted);
+            Argument::of(*numbers, least)
+        });
+        let arguments: Vec<Argument<'a>> = arguments.collect::<Result<_>>()?;
+        let column = arguments.iter().find(|argument| !argument.is_one);
+        let rows = column.map_or(1, |argument| argument.values.len());
+        Ok(Self { rule, arguments, rows })
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Which rows have an answer: those in which no argument is null.
+    #[must_use]
+    pub fn nulls(&self) -> Option<NullBuffer> {
+        self.arguments.iter().fold(None, |nulls, argument| {
+            let own = match argument.values.nulls() {
+                Some(nulls) if argument.is_one => {
+                    (nulls.null_count() > 0).then(|| NullBuffer::new_null(self.rows))
+                }
+                nulls => nulls.cloned(),
+            };
+            NullBuffer::union(nulls.as_ref(), own.as_ref())
+        })
+    }
+
+    /// Whether there is a single number that is out of its range: a column without rows is not read.
+    ///
+    /// # Errors
+    /// That number.
+    pub fn check(&self) -> Answered {
+        let odd = self.arguments.iter().any(|argument| argument.is_one && argument.number(0).is_none());
+        if odd { Err(self.odd()) } else { Ok(()) }
+    }
+
+    /// Writes the answers of as many rows as `found` has, from a row on; what is null may be anything. It is for the rules
+    /// that give numbers.
+    ///
+    /// # Errors
+    /// The first number of all that is out of its range.
+    pub fn numbers(&self, from: usize, found: &mut [i32]) -> Answered {
+        match self.rule {
+            QuotaRule::MaxQuota => self.write(from, found, |_, quota| quota.most()),
+            QuotaRule::RangeStart => self.write(from, found, |place, quota| quota.start(place)),
+            QuotaRule::RangeLength => self.write(from, found, |place, quota| quota.length(place)),
+            _ => self.write(from, found, |_, quota| quota.least),
+        }
+    }
+
+    fn write(&self, from: usize, found: &mut [i32], rule: impl Fn(u32, Quota) -> u32) -> Answered {
+        let mut blocks = Blocks::new(self);
+        for (at, found) in found.chunks_mut(BLOCK).enumerate() {
+            let block = blocks.read(from + at * BLOCK, found.len())?;
+            for (found, (first, quota)) in found.iter_mut().zip(block.rows()) {
+                *found = rule(first, quota).cast_signed();
+            }
+        }
+        Ok(())
+    }
+
+    /// The answers of a rule that says yes or no.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where there is no room for them, and the first number that is out of its range.
+    pub fn flags(&self) -> Result<Answered<BooleanArray>> {
+        let mut words: Vec<u64> = room(self.rows.div_ceil(64))?;
+        let done = match self.rule {
+            QuotaRule::OverMaxQuota => self.pack(&mut words, |owned, quota| owned > quota.most()),
+            _ => self.pack(&mut words, |owned, quota| owned < quota.least),
+        };
+        let flags = || BooleanBuffer::new(Buffer::from_vec(words), 0, self.rows);
+        Ok(done.map(|()| BooleanArray::new(flags(), self.nulls())))
+    }
+
+    fn pack(&self, words: &mut Vec<u64>, rule: impl Fn(u32, Quota) -> bool) -> Answered {
+        let mut blocks = Blocks::new(self);
+        for from in (0..self.rows).step_by(BLOCK) {
+            let block = blocks.read(from, BLOCK.min(self.rows - from))?;
+            let mut flags = [false; BLOCK];
+            for (flag, (first, quota)) in flags.iter_mut().zip(block.rows()) {
+                *flag = rule(first, quota);
+            }
+            for flags in flags[..block.members.len()].chunks(64) {
+                let bits = flags.iter().enumerate().map(|(bit, &flag)| u64::from(flag) << bit);
+                words.push(bits.fold(0, |word, bit| word | bit));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first number that is out of its range, of the first argument that has one.
+    fn odd(&self) -> Odd {
+        for (at, argument) in self.arguments.iter().enumerate() {
+            if let Some(row) = (0..argument.values.len()).find(|&row| argument.number(row).is_none()) {
+                return Odd { argument: at, row };
+            }
+        }
+        let row = (0..self.rows).find(|&row| self.is_no_place(row)).unwrap_or(0);
+        Odd { argument: 0, row }
+    }
+
+    /// Whether a row's place is known, and is not among its members.
+    fn is_no_place(&self, row: usize) -> bool {
+        let known = |argument: &Argument<'_>| {
+            let row = if argument.is_one { 0 } else { row };
+            let is_null = argument.values.nulls().is_some_and(|nulls| nulls.is_null(row));
+            argument.number(row).filter(|_| !is_null)
+        };
+        let places = matches!(self.rule, QuotaRule::RangeStart | QuotaRule::RangeLength);
+        match &self.arguments[..] {
+            [place, _, members] if places => {
+                matches!((known(place), known(members)), (Some(place), Some(members)) if place >= members)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// An argument, whose numbers are read a block at a time.
+struct Argument<'a> {
+    values: Box<dyn Read + 'a>,
+    is_one: bool,
+    least: i32,
+}
+
+impl<'a> Argument<'a> {
+    fn of(given: Numbers<'a>, least: i32) -> Result<Self> {
+        let values = given.values;
+        let values: Box<dyn Read + 'a> = if let Some(values) = values.as_primitive_opt::<Int32Type>() {
+            Box::new(Ints(values))
+        } else if let Some(values) = values.as_primitive_opt::<Int64Type>() {
+            Box::new(Longs(values))
+        } else {
+            downcast_integer_array!(
+                values => Box::new(values),
+                other => {
+                    return Err(Error::KeyType(format!("a quota is of whole numbers, not {}", type_name(other))));
+                }
+            )
+        };
+        Ok(Self { values, is_one: given.is_one, least })
+    }
+
+    /// Its numbers in a block of rows, perhaps in `room`; none where one is out of range. What is null may be anything that
+    /// is not.
+    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> Option<&'r [i32]> {
+        if self.is_one {
+            room.fill(self.number(0)?);
+            return Some(room);
+        }
+        // Perhaps it is a null that lies over a number out of range: then each is looked at.
+        if self.values.fits(from, self.least, room.len()) {
+            return Some(self.values.read(from, room));
+        }
+        for (row, number) in (from..).zip(&mut *room) {
+            *number = self.number(row)?;
+        }
+        Some(room)
+    }
+
+    /// One number, `least` in the place of a null; none if it is out of range.
+    fn number(&self, row: usize) -> Option<i32> {
+        if self.values.nulls().is_some_and(|nulls| nulls.is_null(row)) {
+            return Some(self.least);
+        }
+        self.values.fits(row, self.least, 1).then(|| self.values.read(row, &mut [0])[0])
+    }
+}
+
+/// A column of whole numbers of some width.
+trait Read: Send + Sync {
+    fn len(&self) -> usize;
+    fn nulls(&self) -> Option<&NullBuffer>;
+    /// Whether so many numbers from a row on are from `least` to the largest `int`.
+    fn fits(&self, from: usize, least: i32, rows: usize) -> bool;
+    /// As many numbers as `room` has, which fit.
+    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32];
+}
+
+/// A column of int32, which is read where it lies.
+struct Ints<'a>(&'a PrimitiveArray<Int32Type>);
+
+impl Read for Ints<'_> {
+    fn len(&self) -> usize {
+        Array::len(self.0)
+    }
+
+    fn nulls(&self) -> Option<&NullBuffer> {
+        Array::nulls(self.0)
+    }
+
+    fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
+        let values = &self.0.values()[from..from + rows];
+        // A sign bit that is set is one of a number below 0 or below `least`.
+        values.iter().fold(0, |signs, &value| signs | value | value.wrapping_sub(least)) >= 0
+    }
+
+    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32] {
+        &self.0.values()[from..from + room.len()]
+    }
+}
+
+/// A column of int64, as Python's whole numbers are.
+struct Longs<'a>(&'a PrimitiveArray<Int64Type>);
+
+impl Read for Longs<'_> {
+    fn len(&self) -> usize {
+        Array::len(self.0)
+    }
+
+    fn nulls(&self) -> Option<&NullBuffer> {
+        Array::nulls(self.0)
+    }
+
+    fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
+        let (least, most) = (i64::from(least), i64::from(i32::MAX));
+        let values = &self.0.values()[from..from + rows];
+        // Whichever of both differences wraps around, the other is negative then.
+        let signs = values
+            .iter()
+            .fold(0, |signs, &value| signs | value.wrapping_sub(least) | most.wrapping_sub(value));
+        signs >= 0
+    }
+
+    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32] {
+        for (number, &value) in room.iter_mut().zip(&self.0.values()[from..]) {
+            #[expect(clippy::cast_possible_truncation, reason = "the numbers fit")]
+            let int = value as i32;
+            *number = int;
+        }
+        room
+    }
+}
+
+impl<T: ArrowPrimitiveType<Native: TryInto<i32>>> Read for &PrimitiveArray<T> {
+    fn len(&self) -> usize {
+        Array::len(*self)
+    }
+
+    fn nulls(&self) -> Option<&NullBuffer> {
+        Array::nulls(*self)
+    }
+
+    fn fits(&self, from: usize, least: i32, rows: usize) -> bool {
+        let mut values = self.values()[from..from + rows].iter();
+        values.all(|&value| value.try_into().is_ok_and(|value| value >= least))
+    }
+
+    fn read<'r>(&'r self, from: usize, room: &'r mut [i32]) -> &'r [i32] {
+        for (number, &value) in room.iter_mut().zip(&self.values()[from..]) {
+            *number = value.try_into().unwrap_or(0);
+        }
+        room
+    }
+}
+
+/// The arguments, a block at a time, and the room for their numbers.
+struct Blocks<'q, 'a> {
+    quotas: &'q Quotas<'a>,
+    first: [i32; BLOCK],
+    partitions: [i32; BLOCK],
+    members: [i32; BLOCK],
+}
+
+/// The arguments in a block of rows.
+struct Block<'b> {
+    first: &'b [i32],
+    partitions: &'b [i32],
+    members: &'b [i32],
+}
+
+impl<'q, 'a> Blocks<'q, 'a> {
+    fn new(quotas: &'q Quotas<'a>) -> Self {
+        Self { quotas, first: [0; BLOCK], partitions: [0; BLOCK], members: [0; BLOCK] }
+    }
+
+    /// So many rows from a row on, at most a block; all numbers are in range.
+    fn read(&mut self, from: usize, rows: usize) -> Answered<Block<'_>> {
+        let quotas = self.quotas;
+        let (first, [partitions, members]) = match &quotas.arguments[..] {
+            [first, partitions, members] => (Some(first), [partitions, members]),
+            [partitions, members] => (None, [partitions, members]),
+            _ => return Err(quotas.odd()),
+        };
+        let room = &mut self.first[..rows];
+        let block = match first {
+            Some(first) => first.read(from, room),
+            None => Some(&*room),
+        };
+        let partitions = partitions.read(from, &mut self.partitions[..rows]);
+        let members = members.read(from, &mut self.members[..rows]);
+        let (Some(first), Some(partitions), Some(members)) = (block, partitions, members) else {
+            return Err(quotas.odd());
+        };
+        let is_of_place = matches!(quotas.rule, QuotaRule::RangeStart | QuotaRule::RangeLength);
+        if is_of_place
+            && first.iter().zip(members).fold(false, |odd, (place, members)| odd | (place >= members))
+            && (from..from + rows).any(|row| quotas.is_no_place(row))
+        {
+            return Err(quotas.odd());
+        }
+        Ok(Block { first, partitions, members })
+    }
+}
+
+impl Block<'_> {
+    fn rows(&self) -> impl Iterator<Item = (u32, Quota)> {
+        let shared = self.partitions.iter().zip(self.members);
+        self.first.iter().zip(shared).map(|(first, (partitions, members))| {
+            (first.cast_unsigned(), Quota::of(partitions.cast_unsigned(), members.cast_unsigned()))
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! The assignors' arithmetic on columns of whole numbers.
+
+use arrow_array::BooleanArray;
+use partwright_core::Error;
+use partwright_core::columnar::{Numbers, Odd, QuotaRule, Quotas};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+use crate::arrow::{Column, to_pyarrow};
+use crate::error::{BoundaryError, detached};
+
+/// A column, or the first argument with a number out of its range, and the number's row.
+#[derive(IntoPyObject)]
+pub(crate) enum Found {
+    Column(Py<PyAny>),
+    Odd((usize, usize)),
+}
+
+/// What a rule says of columns, each of one chunk; the one row of those that are said to be one number stands for all.
+/// Yes and no come as a column. Numbers are written into `room`, piece by piece, for Arrow's own memory is faster to come
+/// by; what comes then is a column of booleans, which says what rows have an answer, or nothing, if all have.
+#[pyfunction]
+pub(crate) fn quotas(
+    py: Python<'_>,
+    rule: &str,
+    given: Vec<(Column, bool)>,
+    room: Option<Vec<PyBuffer<i32>>>,
+) -> Result<Found, BoundaryError> {
+    let rule = match rule {
+        "min_quota" => QuotaRule::MinQuota,
+        "max_quota" => QuotaRule::MaxQuota,
+        "under_min_quota" => QuotaRule::UnderMinQuota,
+        "over_max_quota" => QuotaRule::OverMaxQuota,
+        "range_start" => QuotaRule::RangeStart,
+        "range_length" => QuotaRule::RangeLength,
+        other => return Err(Error::KeyType(format!("there is no quota {other:?}")).into()),
+    };
+    let given: Vec<_> = given.into_iter().map(|(column, is_one)| (column.only(), is_one)).collect();
+    let numbers = given.iter().map(|(values, is_one)| Numbers { values, is_one: *is_one });
+    let quotas = Quotas::new(rule, &numbers.collect::<Vec<_>>())?;
+    let odd = |odd: Odd| Ok(Found::Odd((odd.argument, odd.row)));
+    if let Err(found) = quotas.check() {
+        return odd(found);
+    }
+    let Some(room) = room else {
+        return match detached(py, || quotas.flags())? {
+            Ok(column) => Ok(Found::Column(to_pyarrow(py, column)?)),
+            Err(found) => odd(found),
+        };
+    };
+    // The numbers of a piece are in memory that the processor has near.
+    let (mut numbers, mut from) = (Vec::new(), 0);
+    for piece in room {
+        numbers.resize(piece.item_count(), 0);
+        if let Err(found) = detached(py, || Ok(quotas.numbers(from, &mut numbers)))? {
+            return odd(found);
+        }
+        piece.copy_from_slice(py, &numbers)?;
+        from += numbers.len();
+    }
+    let valid = quotas.nulls().map(|nulls| BooleanArray::new(nulls.into_inner(), None));
+    Ok(Found::Column(match valid {
+        Some(valid) => to_pyarrow(py, valid)?,
+        None => py.None(),
+    }))
+}
