@@ -1,6 +1,7 @@
 # The extension module's functions; their prose is in the Python wrappers.
 
 from collections.abc import Mapping, Sequence
+from types import NotImplementedType
 from typing import Any, SupportsIndex, TypeAlias, final
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "coordinator_partition_of_bytes",
     "encode",
     "encode_one",
+    "following",
     "key_addresses",
     "key_types",
     "murmur2",
@@ -29,6 +31,7 @@ __all__ = [
     "pair_lists",
     "partition_for_bytes",
     "partition_for_key",
+    "partition_for_one",
     "play_group",
     "quotas",
     "rack_alternated",
@@ -63,6 +66,12 @@ class Placer:
 def encode_one(value: _Column, key_type: str | None = None) -> bytes | None: ...
 def murmur2_of_bytes(key: bytes) -> int: ...
 def partition_for_bytes(key: bytes | None, n: SupportsIndex, client: str) -> int | None: ...
+def partition_for_one(key: object, n: SupportsIndex, client: str) -> int | NotImplementedType | None: ...
+
+# How many keys are determined, and for each number of partitions how many of them follow the client.
+def following(
+    keys: _Column, partitions: _Column, client: str, numbers: Sequence[SupportsIndex]
+) -> tuple[int, list[int | None]]: ...
 def coordinator_partition(ids: _Column, n: SupportsIndex) -> _Result: ...
 def coordinator_partition_of_bytes(name: bytes | None, n: SupportsIndex) -> int | None: ...
 def steps(

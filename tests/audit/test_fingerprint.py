@@ -13,6 +13,7 @@ import pytest
 import partwright as pw
 from partwright.audit import Fingerprint, fingerprint
 from partwright.audit.columns import milliseconds
+from partwright.audit.fingerprint_search import Writer, _following, follows
 
 GOLDEN = [
     json.loads(path.read_text(encoding="ascii"))
@@ -76,6 +77,34 @@ def test_what_the_real_client_answered_is_its_own(profile: str, n: int, given: i
     assert found.deciding_keys > 0.3 * len(rows)
     assert (found.key_transform, found.change) == (None, None)
     assert (found.scattered_keys, found.unexplained) == (0, 0)
+
+
+@pytest.mark.parametrize("client", PROFILES)
+def test_keys_that_are_hashed_once_follow_whom_they_follow_hashed_for_each_number(client: str) -> None:
+    """Random keys, some of no bytes, some without a partition, and one that stops `java:string-hash` at times."""
+    seed = random.randrange(1 << 32)
+    draw = random.Random(seed)
+    keys = [
+        draw.choice("abc") * draw.randrange(9) + str(draw.randrange(999))[draw.randrange(3) :]
+        for _ in range(300)
+    ]
+    keys += ["", "polygenelubricants"]
+    n = draw.randrange(2, 99)
+    own = [*pw.partition_for_key(keys[:-1], n, client).to_pylist(), 0]
+    partitions = [draw.choice([place, place, None, draw.randrange(n)]) for place in own]
+    pairs = pa.table(
+        {"key": pa.array([key.encode() for key in keys]), "partition": pa.array(partitions, pa.int64())}
+    )
+    numbers = [n, *draw.sample(range(1, 20_000), 50), 1 << 20, (1 << 31) - 1]
+    determined, follow = _following(pairs, client, numbers)
+    assert list(follow) == list(dict.fromkeys(numbers))
+    for number, count in follow.items():
+        following = follows(pairs, Writer(client, number))
+        if following is None:
+            assert count is None, f"seed {seed}"
+        else:
+            found = (sum(map(bool, following.to_pylist())), len(pairs) - following.null_count)
+            assert (count, determined) == found, f"seed {seed}"
 
 
 @pytest.mark.parametrize("client", ["java", "librdkafka", "sarama", "sarama:reference", "kafkajs:legacy"])

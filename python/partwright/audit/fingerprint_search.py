@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from partwright import _core
 from partwright.errors import PartwrightError
 from partwright.files.scalars import TRUE
 from partwright.keys.clients import clients
@@ -77,7 +78,11 @@ def find_writers(pairs: pa.Table, n: int | None, largest: int) -> tuple[list[Wri
     numbers = [n] if n is not None else _numbers(largest, pc.count_distinct(pairs["key"]).as_py())
     agreeing, looked_at = _best(sample, rules(), numbers)
     # A rule that explains all; one for the number of partitions that is known before any other.
-    left = [each for each in agreeing.best if _follow_all(pairs, each)] if agreeing.is_all else []
+    left = (
+        [each for each in agreeing.best if _numbers_left(pairs, each.client, [each.n])]
+        if agreeing.is_all
+        else []
+    )
     if left:
         improbable = _chance(agreeing.determined, agreeing.follow, left[0].n) * looked_at
         if len(left) == 1 and improbable <= _CHANCE:
@@ -141,31 +146,48 @@ def _best(sample: pa.Table, clients_: Sequence[str], numbers: Sequence[int]) -> 
     """Whom most of a sample follows, and how many rules were looked at."""
     most, looked_at = (-1, 0), 0
     best: list[Writer] = []
-    for writer in (Writer(client, n) for client in clients_ for n in dict.fromkeys(numbers)):
-        following = follows(sample, writer)
-        if following is None:
-            continue
-        looked_at += 1
-        # As many as possible, and as few as possible that do not.
-        found = (pc.sum(following).as_py() or 0, following.null_count)
-        if found > most:
-            most, best = found, []
-        if found == most:
-            best.append(writer)
+    for client in clients_:
+        determined, follow = _following(sample, client, numbers)
+        for n, count in follow.items():
+            if count is None:
+                continue
+            looked_at += 1
+            # As many as possible, and as few as possible that do not.
+            found = (count, sample.num_rows - determined)
+            if found > most:
+                most, best = found, []
+            if found == most:
+                best.append(Writer(client, n))
     return _Most(best, most[0], sample.num_rows - most[1]), looked_at
+
+
+def _following(pairs: pa.Table, client: str, numbers: Sequence[int]) -> tuple[int, dict[int, int | None]]:
+    """How many pairs a client determines, and by number of partitions how many follow it; None where a key stops it.
+
+    Each key is hashed once, however many numbers there are.
+    """
+    numbers = list(dict.fromkeys(numbers))
+    keys, partitions = (pairs[name].combine_chunks() for name in ("key", "partition"))
+    determined, follow = _core.following(keys, partitions, client, numbers)
+    return determined, dict(zip(numbers, follow, strict=True))
 
 
 def _left(pairs: pa.Table, sample: pa.Table, numbers: Sequence[int]) -> list[Writer]:
     """All profiles and numbers that no pair speaks against."""
-    profiles = clients()["client"].to_pylist()
-    writers = (Writer(client, n) for client in profiles for n in dict.fromkeys(numbers))
-    return [writer for writer in writers if _follow_all(sample, writer) and _follow_all(pairs, writer)]
+    left = []
+    for client in clients()["client"].to_pylist():
+        # Of the sample first: what is left of many numbers is few.
+        some = _numbers_left(sample, client, numbers)
+        left += [Writer(client, n) for n in _numbers_left(pairs, client, some)]
+    return left
 
 
-def _follow_all(pairs: pa.Table, writer: Writer) -> bool:
-    """Whether no pair speaks against a rule, and one speaks for it."""
-    following = follows(pairs, writer)
-    return following is not None and pc.all(following).as_py() is True
+def _numbers_left(pairs: pa.Table, client: str, numbers: Sequence[int]) -> list[int]:
+    """The numbers of partitions that no pair speaks against, and one speaks for."""
+    if not numbers:
+        return []
+    determined, follow = _following(pairs, client, numbers)
+    return [n for n, count in follow.items() if count and count == determined]
 
 
 def _chance(pairs: int, agreeing: int, n: int) -> float:

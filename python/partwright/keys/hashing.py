@@ -148,6 +148,11 @@ def partition_for_key(
             ...
         partwright.errors.KeyTypeError: int64 has no key bytes of its own: name the key type that its producer writes, java:short, java:int or java:long
     """  # noqa: E501 - the error's sentence is one line
+    if key_type is None:
+        # One key of bytes or text is a tenth of a microsecond: a question more would be a part of that.
+        found = _core.partition_for_one(keys, n, client)
+        if found is not NotImplemented:
+            return found
     if isinstance(keys, pa.Array):
         # What Spark brings batch by batch: nothing is to be found out about it first.
         return _core.partition_for_key(keys, n, client, key_type, threads)

@@ -6,6 +6,7 @@ use partwright_core::assignors;
 use partwright_core::hashing::{self, KeyType, Partitions};
 use partwright_core::producer;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::error::{BoundaryError, refused_argument};
 
@@ -83,7 +84,8 @@ pub(crate) fn named<T: FromStr<Err = partwright_core::Error>>(
     what: &str,
     field: &'static str,
 ) -> PyResult<T> {
-    let Ok(name) = given.extract::<String>() else {
+    let text = given.cast::<PyString>().ok();
+    let Some(name) = text.as_ref().and_then(|text| text.to_str().ok()) else {
         let sentence = format!("{} {what} is named by text, not {}", article(what), shown(given));
         return Err(refused_argument(field, &given, sentence));
     };

@@ -3,10 +3,11 @@
 use partwright_core::hashing::{KeyType, Partitions};
 use partwright_core::{columnar, hashing};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::arguments::{Client, Count, Encoding, Threads};
 use crate::arrow::Column;
-use crate::error::BoundaryError;
+use crate::error::{BoundaryError, detached};
 
 /// murmur2 of each key.
 #[pyfunction]
@@ -96,7 +97,25 @@ pub(crate) fn murmur2_of_bytes(key: &[u8]) -> i32 {
     hashing::murmur2(key)
 }
 
-/// The partition of one key, `None` where the client goes by something else.
+/// The partition of one key of bytes or text, `None` where the client goes by something else; `NotImplemented` for
+/// whatever else there is, and for text that has no UTF-8.
+#[pyfunction]
+pub(crate) fn partition_for_one<'py>(
+    key: &Bound<'py, PyAny>,
+    n: Count,
+    client: Client,
+) -> Result<Bound<'py, PyAny>, BoundaryError> {
+    let py = key.py();
+    let bytes = match key.cast_exact::<PyBytes>() {
+        Ok(bytes) => Some(bytes.as_bytes()),
+        Err(_) => key.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok()).map(str::as_bytes),
+    };
+    let Some(bytes) = bytes else { return Ok(py.NotImplemented().into_bound(py)) };
+    let partition = client.0.partition_for_key(Some(bytes), n.0)?;
+    Ok(partition.into_pyobject(py).map_err(PyErr::from)?)
+}
+
+/// The partition of one key's bytes, `None` where the client goes by something else.
 #[pyfunction]
 pub(crate) fn partition_for_bytes(
     key: Option<&[u8]>,
@@ -104,6 +123,22 @@ pub(crate) fn partition_for_bytes(
     client: Client,
 ) -> Result<Option<i32>, BoundaryError> {
     Ok(client.0.partition_for_key(key, n.0)?)
+}
+
+/// How many keys have a partition that the client determines, and for each number of partitions how many of them are
+/// where the client puts them, `None` where a key stops it; both are columns of one chunk.
+#[pyfunction]
+pub(crate) fn following(
+    py: Python<'_>,
+    keys: Column,
+    partitions: Column,
+    client: Client,
+    numbers: Vec<Count>,
+) -> Result<(usize, Vec<Option<usize>>), BoundaryError> {
+    let (keys, partitions) = (keys.only(), partitions.only());
+    let numbers: Vec<Partitions> = numbers.into_iter().map(|number| number.0).collect();
+    let found = detached(py, || columnar::following(&keys, &partitions, client.0, &numbers))?;
+    Ok((found.determined, found.follow))
 }
 
 /// The partition of its internal topic that a group or a transaction has by each id.

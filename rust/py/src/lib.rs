@@ -29,7 +29,8 @@ mod _core {
     #[pymodule_export]
     use crate::hashing::{
         Placer, check, clients, coordinator_partition, coordinator_partition_of_bytes, encode, encode_one,
-        key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes, partition_for_key, steps,
+        following, key_addresses, key_types, murmur2, murmur2_of_bytes, partition_for_bytes,
+        partition_for_key, partition_for_one, steps,
     };
     #[pymodule_export]
     use crate::lists::{name_lists, pair_lists};

@@ -16,6 +16,7 @@
 
 mod batching;
 mod encode;
+mod following;
 mod groups;
 mod hash;
 mod keys;
@@ -30,6 +31,7 @@ mod workers;
 
 pub use batching::{BatchTables, append_records};
 pub use encode::encode;
+pub use following::{Following, following};
 pub use groups::{assign, list_column};
 pub use hash::{murmur2, murmur2_by, partition_for_key, partition_for_key_by};
 pub use keys::key_column;

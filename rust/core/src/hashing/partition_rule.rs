@@ -61,33 +61,41 @@ impl Rule {
     /// text and the rule is of text.
     #[inline]
     pub fn partition(self, key: &[u8], n: Partitions) -> i32 {
-        let masked = |hash: i32| (to_positive(hash) % n.get()).cast_signed();
+        self.hash_of(key).map_or(i32::MIN, |hash| self.partition_of_hash(hash, n))
+    }
+
+    /// The hash of these key bytes, all that the rule takes of them; `None` where they are no text and the rule is of
+    /// text.
+    #[inline]
+    pub fn hash_of(self, key: &[u8]) -> Option<u32> {
         match self {
-            Self::Murmur2 => masked(murmur2(key)),
-            Self::Crc32 => (crc32(key) % n.get()).cast_signed(),
-            Self::Fnv1a => (fnv1a(key).cast_signed() % n.get().cast_signed()).wrapping_abs(),
-            Self::Fnv1aReference => masked(fnv1a(key).cast_signed()),
-            Self::KafkajsLegacy => masked(kafkajs_legacy(key)),
-            Self::StringHash => match string_hash(key) {
-                Some(hash) => hash.wrapping_abs() % n.get().cast_signed(),
-                None => i32::MIN,
-            },
-            Self::OldStringHash => match string_hash(key) {
-                Some(hash) => hash.checked_abs().unwrap_or(0) % n.get().cast_signed(),
-                None => i32::MIN,
-            },
+            Self::Murmur2 => Some(murmur2(key).cast_unsigned()),
+            Self::Crc32 => Some(crc32(key)),
+            Self::Fnv1a | Self::Fnv1aReference => Some(fnv1a(key)),
+            Self::KafkajsLegacy => Some(kafkajs_legacy(key).cast_unsigned()),
+            Self::StringHash | Self::OldStringHash => string_hash(key).map(i32::cast_unsigned),
+        }
+    }
+
+    /// The partition of a key with this hash; negative only where Java's own is.
+    #[inline]
+    pub fn partition_of_hash(self, hash: u32, n: Partitions) -> i32 {
+        let (signed, count) = (hash.cast_signed(), n.get().cast_signed());
+        match self {
+            Self::Murmur2 | Self::Fnv1aReference | Self::KafkajsLegacy => {
+                (to_positive(signed) % n.get()).cast_signed()
+            }
+            Self::Crc32 => (hash % n.get()).cast_signed(),
+            Self::Fnv1a => (signed % count).wrapping_abs(),
+            Self::StringHash => signed.wrapping_abs() % count,
+            Self::OldStringHash => signed.checked_abs().unwrap_or(0) % count,
         }
     }
 
     /// The same with its steps; `None` where the bytes are no text and the rule is of text.
     pub fn steps(self, key: &[u8], n: Partitions) -> Option<Steps> {
-        let hash: i64 = match self {
-            Self::Murmur2 => murmur2(key).into(),
-            Self::Crc32 => crc32(key).into(),
-            Self::Fnv1a | Self::Fnv1aReference => fnv1a(key).cast_signed().into(),
-            Self::KafkajsLegacy => kafkajs_legacy(key).into(),
-            Self::StringHash | Self::OldStringHash => string_hash(key)?.into(),
-        };
+        let hash = self.hash_of(key)?;
+        let hash = if self == Self::Crc32 { i64::from(hash) } else { hash.cast_signed().into() };
         let dividend = match self {
             Self::Murmur2 | Self::Fnv1aReference | Self::KafkajsLegacy => hash & 0x7fff_ffff,
             Self::Crc32 | Self::Fnv1a => hash,
