@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
 import pyarrow as pa
 
 from partwright import _core
-from partwright.keys.as_column import as_column, is_single, single_column, text_bytes
+from partwright.keys.as_column import as_column, is_single, single_column
+from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
