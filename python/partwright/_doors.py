@@ -7,13 +7,13 @@ object: a cluster is read from Kafka, a table of Spark is checked, an answer bec
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
     from types import ModuleType
 
-__all__ = ["kafka_metadata", "notebook", "picture", "spark"]
+__all__ = ["kafka_metadata", "notebook", "picture", "polars_namespace", "spark"]
 
 
 def _behind(door: str) -> ModuleType:
@@ -23,6 +23,11 @@ def _behind(door: str) -> ModuleType:
 def kafka_metadata() -> ModuleType:
     """`partwright.kafka.metadata`, by which `Cluster.from_kafka` reads a live cluster."""
     return _behind("kafka.metadata")
+
+
+def polars_namespace(expression: object) -> Any:
+    """The namespace `kafka` of a polars expression, which a function of keys answers with an expression."""
+    return _behind("polars").KafkaNamespace(expression)
 
 
 def spark() -> ModuleType:

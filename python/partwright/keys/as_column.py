@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import isnan
 from numbers import Integral
 from types import NoneType
@@ -13,11 +14,12 @@ import pyarrow as pa
 from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
 from partwright.keys.key_text import text_bytes
+from partwright.keys.right_form import right_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["as_column", "is_single", "single_column"]
+__all__ = ["as_column", "is_expression", "is_single", "single_column"]
 
 _SINGLE = (str, bytes, bytearray, memoryview, int, float, UUID, pa.Scalar)
 _INT64 = range(-(2**63), 2**63)
@@ -31,6 +33,12 @@ def is_single(values: object) -> bool:
     return isinstance(values, _SINGLE) or _kind(type(values)) == "null" or getattr(values, "ndim", None) == 0
 
 
+def is_expression(values: object) -> bool:
+    """Whether this is an expression of polars, which nobody here imports."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(values, polars.Expr)
+
+
 def as_column(values: object, key_type: str | None) -> object:
     """A column for the core: as it is where it has Arrow's capsules, so that nothing is copied.
 
@@ -38,6 +46,8 @@ def as_column(values: object, key_type: str | None) -> object:
         KeyTypeError: The values are no column of one kind.
         PartwrightError: A value that no Arrow type of its kind can hold.
     """
+    if (sentence := right_form(values)) is not None:
+        raise KeyTypeError(sentence)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         if str(getattr(values, "dtype", "")) == "Object":
             # What polars puts into its capsule is the objects' addresses.
