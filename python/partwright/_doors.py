@@ -39,9 +39,9 @@ def spark() -> ModuleType:
     return _behind("spark")
 
 
-def notebook(answer: object) -> str | None:
+def notebook(answer: object) -> str:
     """What a notebook shows of an answer, as `partwright.report.notebook` draws it: the answers' `_repr_html_`."""
-    shown: str | None = _behind("report").notebook(answer)
+    shown: str = _behind("report").notebook(answer)
     return shown
 
 
