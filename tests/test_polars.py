@@ -89,3 +89,44 @@ def test_an_error_is_the_functions(
 ) -> None:
     with pytest.raises(error, match=sentence):
         FRAME.select(expression())
+
+
+def test_the_functions_take_expressions_and_give_them() -> None:
+    frame = FRAME.lazy().select(
+        p=pw.partition_for_key(pl.col("k"), 7, "sarama"),
+        m=pw.murmur2(pl.col("k").str.to_uppercase()),
+        i=pw.murmur2(pl.col("i"), key_type="java:long"),
+        e=pw.encode(pl.col("i"), "java:int"),
+        c=pw.coordinator_partition(pl.col("k")),
+    )
+    assert dict(frame.collect_schema()) == {
+        "p": pl.Int32,
+        "m": pl.Int32,
+        "i": pl.Int32,
+        "e": pl.Binary,
+        "c": pl.Int32,
+    }
+    found = frame.collect()
+    assert found["p"].to_list() == pw.partition_for_key(KEYS, 7, "sarama").to_pylist()
+    assert found["m"].to_list() == pw.murmur2([key and key.upper() for key in KEYS]).to_pylist()
+    assert found["i"].to_list() == pw.murmur2(FRAME["i"], key_type="java:long").to_pylist()
+    assert found["c"].to_list() == pw.coordinator_partition(KEYS).to_pylist()
+
+
+def test_what_is_wrong_is_said_where_the_expression_is_made() -> None:
+    with pytest.raises(pw.PartwrightError, match="must be from 1 to 2147483647, not 0"):
+        pw.partition_for_key(pl.col("k"), 0)
+    with pytest.raises(pw.PartwrightError, match='there is no client "jave"'):
+        kafka("k").partition_for_key(3, "jave")
+
+
+def test_a_literal_is_a_key_and_no_columns_name() -> None:
+    """The trap that docs/how-to/data-frames.md shows."""
+    assert pw.partition_for_key("k", 12) == pw.partition_for_key(["k"], 12).to_pylist()[0]
+    frame = FRAME.with_columns(p=pw.partition_for_key("k", 12), q=pw.partition_for_key(pl.col("k"), 12))
+    assert frame["p"].n_unique() == 1
+    assert frame["q"].n_unique() > 3
+
+
+def test_no_name_leaks() -> None:
+    assert [name for name in dir(partwright.polars) if name[0] not in "_@"] == ["KafkaNamespace"]

@@ -52,10 +52,8 @@ In Spark the same column is `partwright.spark.partition_for_key(col, n)`; a real
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from partwright.errors import BrokerError, ContractError, KeyTypeError, MissingExtraError, PartwrightError
-from partwright.keys.clients import clients, which
+# As type checkers read it: `typing` itself takes longer to import than this file.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from partwright import batching, cluster, group
@@ -65,9 +63,19 @@ if TYPE_CHECKING:
     from partwright.assignors.strategy_setting import assignment_strategy, rebalance_protocol, select_assignor
     from partwright.audit.contract import check_contract, contract
     from partwright.cluster import Cluster
+    from partwright.errors import (
+        BrokerError,
+        ContractError,
+        KeyTypeError,
+        MissingExtraError,
+        PartwrightError,
+    )
+    from partwright.keys.clients import clients, which
     from partwright.keys.hashing import coordinator_partition, encode, murmur2, partition_for_key
     from partwright.producer.producer import Producer
     from partwright.producer.strategy import strategies
+
+    __version__: str
 
 __all__ = [
     "BrokerError",
@@ -99,20 +107,27 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # The functions of columns bring pyarrow and numpy, which take far longer to import than all the rest: who
-    # only starts pytest, whose plug-in is in this package, or asks for --help, does without them.
+    # only starts pytest, whose plug-in is in this package, or asks for --help, does without them. Nothing at all is
+    # imported here, so that the command can be interrupted from its first moment on.
     _MODULES = {
         "batching": "partwright.batching",
         "cluster": "partwright.cluster",
         "group": "partwright.group",
         "quotas": "partwright.assignors.quotas",
     }
-    _OF_COLUMNS = {
+    _NAMES = {
+        "BrokerError": "partwright.errors",
         "Cluster": "partwright.cluster",
+        "ContractError": "partwright.errors",
+        "KeyTypeError": "partwright.errors",
+        "MissingExtraError": "partwright.errors",
+        "PartwrightError": "partwright.errors",
         "Producer": "partwright.producer.producer",
         "assign": "partwright.assignors.assign",
         "assign_groups": "partwright.assignors.many",
         "assignment_strategy": "partwright.assignors.strategy_setting",
         "check_contract": "partwright.audit.contract",
+        "clients": "partwright.keys.clients",
         "contract": "partwright.audit.contract",
         "coordinator_partition": "partwright.keys.hashing",
         "encode": "partwright.keys.hashing",
@@ -121,6 +136,7 @@ if not TYPE_CHECKING:
         "rebalance_protocol": "partwright.assignors.strategy_setting",
         "select_assignor": "partwright.assignors.strategy_setting",
         "strategies": "partwright.producer.strategy",
+        "which": "partwright.keys.clients",
     }
 
     def __getattr__(name: str) -> object:
@@ -128,9 +144,12 @@ if not TYPE_CHECKING:
 
         if name in _MODULES:
             return import_module(_MODULES[name])
-        if name not in _OF_COLUMNS:
+        if name == "__version__":
+            globals()[name] = import_module("importlib.metadata").version(__name__)
+            return globals()[name]
+        if name not in _NAMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = getattr(import_module(_OF_COLUMNS[name]), name)
+        globals()[name] = getattr(import_module(_NAMES[name]), name)
         return globals()[name]
 
     def __dir__() -> list[str]:

@@ -1,6 +1,28 @@
-"""`python -m partwright` is the command `partwright`."""
+"""The command `partwright`, also as `python -m partwright`: little is imported before it can be interrupted."""
 
-from partwright.cli import main
+from __future__ import annotations
+
+import signal
+import threading
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command on the words of this process, and exit with its code; Ctrl-C ends its imports without a word."""
+    interruptible = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    # Until the command has begun there is nothing to clean up, and a traceback would be of no use.
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from partwright import cli  # noqa: PLC0415 - see above
+
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    cli.main()
+
 
 if __name__ == "__main__":
     main()

@@ -7,13 +7,13 @@ object: a cluster is read from Kafka, a table of Spark is checked, an answer bec
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
     from types import ModuleType
 
-__all__ = ["kafka_metadata", "notebook", "picture", "spark"]
+__all__ = ["kafka_metadata", "notebook", "picture", "polars_namespace", "spark"]
 
 
 def _behind(door: str) -> ModuleType:
@@ -25,6 +25,11 @@ def kafka_metadata() -> ModuleType:
     return _behind("kafka.metadata")
 
 
+def polars_namespace(expression: object) -> Any:
+    """The namespace `kafka` of a polars expression, which a function of keys answers with an expression."""
+    return _behind("polars").KafkaNamespace(expression)
+
+
 def spark() -> ModuleType:
     """`partwright.spark`, by which a contract checks a Spark DataFrame.
 
@@ -34,9 +39,9 @@ def spark() -> ModuleType:
     return _behind("spark")
 
 
-def notebook(answer: object) -> str | None:
+def notebook(answer: object) -> str:
     """What a notebook shows of an answer, as `partwright.report.notebook` draws it: the answers' `_repr_html_`."""
-    shown: str | None = _behind("report").notebook(answer)
+    shown: str = _behind("report").notebook(answer)
     return shown
 
 

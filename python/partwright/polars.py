@@ -1,8 +1,14 @@
-"""Importing this gives polars' expressions the namespace `kafka`: partitions, hashes and key bytes of a column.
+"""Partitions, hashes and key bytes as polars' expressions, which `partwright.partition_for_key` gives for `pl.col`.
 
     >>> import polars as pl
-    >>> import partwright.polars
+    >>> import partwright as pw
     >>> keys = pl.DataFrame({"user": ["TT0124", "N14228", None]})
+    >>> keys.select(pw.partition_for_key(pl.col("user"), 15)).to_series().to_list()
+    [10, 8, None]
+
+Importing this module gives expressions the namespace `kafka` as well, and so does the first such call:
+
+    >>> import partwright.polars
     >>> keys.select(pl.col("user").kafka.partition_for_key(15)).to_series().to_list()
     [10, 8, None]
 
@@ -10,51 +16,70 @@ Lazy and streaming frames, groups and Categorical columns work as with polars' o
 the row that an error names is the row of the batch that polars gave.
 """
 
-from __future__ import annotations
+from __future__ import annotations as _annotations
 
-from partwright.errors import MissingExtraError
-from partwright.keys.hashing import encode, murmur2, partition_for_key
+from partwright import _core
+from partwright.errors import MissingExtraError as _MissingExtraError
+from partwright.keys import hashing as _hashing
 
 try:
-    import polars as pl
+    import polars as _pl  # noqa: ICN001 - `pl` would be a name of ours
 except ModuleNotFoundError as error:
-    raise MissingExtraError("polars is missing: pip install polars") from error
+    raise _MissingExtraError("polars is missing: pip install polars") from error
 
 __all__ = ["KafkaNamespace"]
 
 
-@pl.api.register_expr_namespace("kafka")
+@_pl.api.register_expr_namespace("kafka")
 class KafkaNamespace:
     """`pl.Expr.kafka`: a column of keys in, one of the same length and name out; null where a key has no answer."""
 
-    def __init__(self, expr: pl.Expr) -> None:
+    def __init__(self, expr: _pl.Expr) -> None:
         self._expr = expr
 
-    def partition_for_key(self, n: int, client: str = "java", key_type: str | None = None) -> pl.Expr:
+    def partition_for_key(
+        self, n: int, client: str = "java", key_type: str | None = None, *, threads: int = 1
+    ) -> _pl.Expr:
         """The partition of each key, Int32; arguments, nulls and errors as `partwright.partition_for_key`."""
+        _core.check(n, client, key_type)
         return self._expr.map_batches(
-            lambda keys: pl.Series(keys.name, partition_for_key(_typed(keys), n, client, key_type)),
-            return_dtype=pl.Int32,
+            lambda keys: _pl.Series(
+                keys.name, _hashing.partition_for_key(_typed(keys), n, client, key_type, threads=threads)
+            ),
+            return_dtype=_pl.Int32,
             is_elementwise=True,
         )
 
-    def murmur2(self) -> pl.Expr:
-        """Java's hash of each key, Int32; nulls and errors as `partwright.murmur2`."""
+    def murmur2(self, key_type: str | None = None, *, threads: int = 1) -> _pl.Expr:
+        """Java's hash of each key, Int32; arguments, nulls and errors as `partwright.murmur2`."""
+        _core.check(1, "java", key_type)
         return self._expr.map_batches(
-            lambda keys: pl.Series(keys.name, murmur2(_typed(keys))),
-            return_dtype=pl.Int32,
+            lambda keys: _pl.Series(
+                keys.name, _hashing.murmur2(_typed(keys), key_type=key_type, threads=threads)
+            ),
+            return_dtype=_pl.Int32,
             is_elementwise=True,
         )
 
-    def encode(self, key_type: str | None = None) -> pl.Expr:
+    def encode(self, key_type: str | None = None) -> _pl.Expr:
         """The key bytes of each value, Binary; arguments, nulls and errors as `partwright.encode`."""
+        _core.check(1, "java", key_type)
         return self._expr.map_batches(
-            lambda values: pl.Series(values.name, encode(_typed(values), key_type)),
-            return_dtype=pl.Binary,
+            lambda values: _pl.Series(values.name, _hashing.encode(_typed(values), key_type)),
+            return_dtype=_pl.Binary,
+            is_elementwise=True,
+        )
+
+    def coordinator_partition(self, n: int = 50) -> _pl.Expr:
+        """The partition of `__consumer_offsets` of each group, Int32; as `partwright.coordinator_partition`."""
+        _core.check(n, "java", None)
+        return self._expr.map_batches(
+            lambda ids: _pl.Series(ids.name, _hashing.coordinator_partition(_typed(ids), n)),
+            return_dtype=_pl.Int32,
             is_elementwise=True,
         )
 
 
-def _typed(keys: pl.Series) -> pl.Series:
+def _typed(keys: _pl.Series) -> _pl.Series:
     """A column that has nulls alone has no type, and what polars gives Arrow of it cannot be read."""
-    return keys.cast(pl.String) if keys.dtype == pl.Null else keys
+    return keys.cast(_pl.String) if keys.dtype == _pl.Null else keys

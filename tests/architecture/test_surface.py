@@ -151,7 +151,8 @@ def test_what_a_module_lists_as_public_is_there(path: Path) -> None:
 
 
 def test_the_errors_are_one_family() -> None:
-    errors = [value for value in vars(pw).values() if inspect.isclass(value) and issubclass(value, Exception)]
+    names = [getattr(pw, name) for name in pw.__all__]
+    errors = [value for value in names if inspect.isclass(value) and issubclass(value, Exception)]
     assert len(errors) >= 4
     for error in errors:
         assert issubclass(error, pw.PartwrightError)

@@ -118,7 +118,6 @@ def test_the_command_prints_them(told: Callable[..., tuple[int, str, str]]) -> N
             "--compare asks today's assignors about one group: leave out --jsonl",
         ),
         (["group.json", "--compare", "--assignor", "range"], "about one group: leave out --assignor"),
-        (["group.json", "--json"], "an assignment is JSON already: --json is for --compare"),
         (["group.json", "--compare"], "group.json: the group has no members: name it"),
     ],
 )

@@ -50,12 +50,12 @@ def test_it_goes_to_stdout_and_words_to_stderr(command: Command) -> None:
     assert (code, out) == (0, PLACED)
     assert err.startswith("2 rows placed, 1 with a null key, in ")
     assert err.endswith(" rows/s\n")
-    assert command(*place("--out", "-"))[1] == PLACED
+    assert command(*place("--force", "--out", "-"))[1] == PLACED
 
 
 def test_out_may_be_the_file_that_is_read(command: Command) -> None:
     Path("x.csv").chmod(0o640)
-    code, out, _ = command(*place("--out", "x.csv"))
+    code, out, _ = command(*place("--in-place"))
     assert (code, out) == (0, b"")
     assert Path("x.csv").read_bytes() == PLACED
     assert stat.S_IMODE(Path("x.csv").stat().st_mode) == 0o640
@@ -64,7 +64,7 @@ def test_out_may_be_the_file_that_is_read(command: Command) -> None:
 
 def test_a_new_file_has_the_mode_of_any_new_file(command: Command) -> None:
     Path("other").touch()
-    assert command(*place("--out", "y.csv"))[0] == 0
+    assert command(*place("--force", "--out", "y.csv"))[0] == 0
     assert Path("y.csv").stat().st_mode == Path("other").stat().st_mode
 
 
@@ -72,15 +72,15 @@ def test_a_link_stays_a_link(command: Command) -> None:
     Path("deep").mkdir()
     Path("deep/real.csv").write_bytes(b"old")
     Path("y.csv").symlink_to("deep/real.csv")
-    assert command(*place("--out", "y.csv"))[0] == 0
+    assert command(*place("--force", "--out", "y.csv"))[0] == 0
     assert Path("y.csv").is_symlink()
     assert Path("deep/real.csv").read_bytes() == PLACED
 
 
 def test_a_device_is_written_to_and_not_replaced(command: Command) -> None:
-    assert command(*place("--out", "/dev/null"))[0] == 0
+    assert command(*place("--force", "--out", "/dev/null"))[0] == 0
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-    code, _, err = command(*place("--out", "/dev/full"))
+    code, _, err = command(*place("--force", "--out", "/dev/full"))
     assert code == 2
     assert err.startswith(
         "partwright: '/dev/full' cannot be written (No space left on device): make room or name"
@@ -91,7 +91,7 @@ def test_stdin_is_json_lines(process: Process) -> None:
     done = process("place", "-", "--key", "k", "-n", 12, stdin=b'{"k":"a"}\n')
     assert (done.returncode, done.stdout) == (0, b'{"k":"a","partition":4}\n')
     assert Path("y.jsonl").exists() is False
-    done = process("place", "-", "--key", "k", "-n", 12, "--out", "y.jsonl", stdin=b'{"k":"a"}\n')
+    done = process("place", "-", "--key", "k", "-n", 12, "--force", "--out", "y.jsonl", stdin=b'{"k":"a"}\n')
     assert (done.returncode, done.stdout) == (0, b"")
     assert Path("y.jsonl").read_bytes() == b'{"k":"a","partition":4}\n'
     done = process("place", "-", "--key", "k", "-n", 12)
@@ -112,7 +112,7 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
     ("words", "sentence"),
     [
         (["place", "absent.csv", "--key", "k", "-n", 1], "there is no file 'absent.csv': check its name"),
-        (["place", "folder.csv", "--key", "k", "-n", 1], "'folder.csv' is a folder: name one file"),
+        (["place", "folder.csv", "--key", "k", "-n", 1], "the folder 'folder.csv' has no file of records"),
         (
             ["place", "empty.csv", "--key", "k", "-n", 1],
             "'empty.csv' is empty: it has no records and no columns",
@@ -122,10 +122,10 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
             ["place", "x.txt", "--key", "k", "-n", 1],
             "what is in 'x.txt' is not known: its name must end in one of .csv",
         ),
-        (["place", "x.csv.gz", "--key", "k", "-n", 1], "'x.csv.gz' is compressed with gzip: unpack it first"),
+        (["place", "x.csv.gz", "--key", "k", "-n", 1], "there is no file 'x.csv.gz': check its name"),
         (
             ["place", "zipped.csv", "--key", "k", "-n", 1],
-            "'zipped.csv' is compressed with gzip: unpack it first",
+            "'zipped.csv' cannot be unpacked by gzip (",
         ),
         (["place", "x.csv/y.csv", "--key", "k", "-n", 1], "'x.csv/y.csv' cannot be read (Not a directory)"),
         (
@@ -151,14 +151,19 @@ def test_parquet_and_arrow_go_through_a_pipe(process: Process) -> None:
         ),
         (place("--column", ""), "--column is empty: name a column"),
         (
-            place("--out", "y.parquet"),
+            place("--force", "--out", "y.parquet"),
             "--out 'y.parquet' would have another format than what is read, which is csv",
         ),
-        (place("--out", "y.tsv"), "--out 'y.tsv' would have another format than what is read, which is csv"),
-        (place("--out", "y.csv.gz"), "'y.csv.gz' is compressed with gzip"),
-        (place("--out", "y"), "what is in 'y' is not known"),
-        (place("--out", "folder.csv"), "--out 'folder.csv' is a folder: name a file"),
-        (place("--out", "absent/y.csv"), "'absent/y.csv' cannot be written (No such file or directory)"),
+        (
+            place("--force", "--out", "y.tsv"),
+            "--out 'y.tsv' would have another format than what is read, which is csv",
+        ),
+        (place("--force", "--out", "y"), "what is in 'y' is not known"),
+        (place("--force", "--out", "folder.csv"), "--out 'folder.csv' is a folder: name a file"),
+        (
+            place("--force", "--out", "absent/y.csv"),
+            "'absent/y.csv' cannot be written (No such file or directory)",
+        ),
     ],
 )
 def test_wrong_use_is_one_sentence_and_leaves_nothing(
@@ -183,7 +188,7 @@ def test_wrong_use_is_one_sentence_and_leaves_nothing(
 def test_a_read_only_out_is_said(command: Command) -> None:
     Path("y.csv").write_bytes(b"old")
     Path("y.csv").chmod(0o400)
-    assert "'y.csv' cannot be written (it is read-only)" in command(*place("--out", "y.csv"))[2]
+    assert "'y.csv' cannot be written (it is read-only)" in command(*place("--force", "--out", "y.csv"))[2]
     assert Path("y.csv").read_bytes() == b"old"
 
 
@@ -192,7 +197,8 @@ def test_a_failure_late_in_the_file_leaves_the_old_one(name: str, command: Comma
     data = CSV * 200_000 + b"a,b,c\n"
     Path("x.csv").write_bytes(data)
     Path("y.csv").write_bytes(b"old")
-    code, _, err = command(*place("--out", name))
+    words = ["--in-place"] if name == "x.csv" else ["--force", "--out", name]
+    code, _, err = command(*place(*words))
     assert code == 2
     assert "line 600001 of 'x.csv' has 3 fields and the header has 2" in err
     assert Path("x.csv").read_bytes() == data
@@ -217,7 +223,7 @@ def test_a_full_disk_leaves_the_old_file(kind: str) -> None:
     Path(f"y.{kind}").write_bytes(b"old")
     before = names()
     done = subprocess.run(
-        [*PLACE, f"x.{kind}", *TO, "--out", f"y.{kind}"],
+        [*PLACE, f"x.{kind}", *TO, "--force", "--out", f"y.{kind}"],
         capture_output=True,
         text=True,
         check=False,
@@ -270,7 +276,7 @@ def test_a_bar_moves_on_a_terminal_alone() -> None:
     Path("x.csv").write_bytes(b"k\n" + b"a\n" * 100_000)
     terminal, end = pty.openpty()
     done = subprocess.run(
-        [*PLACE, "x.csv", *TO, "--out", "y.csv"],
+        [*PLACE, "x.csv", *TO, "--force", "--out", "y.csv"],
         stdout=subprocess.PIPE,
         stderr=end,
         check=False,
@@ -288,16 +294,18 @@ def test_hadoops_checksum_of_the_old_bytes_goes_with_them(command: Command) -> N
     """With it, Spark on a local disk would refuse the new ones."""
     for name in (".x.csv.crc", ".y.csv.crc", ".z.csv.crc"):
         Path(name).write_bytes(b"crc\0")
-    assert command(*place("--out", "y.csv"))[0] == 0
+    assert command(*place("--force", "--out", "y.csv"))[0] == 0
     assert names() == [".x.csv.crc", ".z.csv.crc", "x.csv", "y.csv"]
-    assert command(*place("--column", "p", "--out", "x.csv"))[0] == 0
+    assert command(*place("--column", "p", "--in-place"))[0] == 0
     assert names() == [".z.csv.crc", "x.csv", "y.csv"]
 
 
 def test_a_pipe_by_a_name_without_a_format_is_written() -> None:
     """As the shell's >(gzip > y.csv.gz) gives one."""
     read, write = os.pipe()
-    done = subprocess.run([*PLACE, "x.csv", *TO, "--out", f"/dev/fd/{write}"], pass_fds=[write], check=False)
+    done = subprocess.run(
+        [*PLACE, "x.csv", *TO, "--force", "--out", f"/dev/fd/{write}"], pass_fds=[write], check=False
+    )
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
         assert (done.returncode, pipe.read()) == (0, PLACED)
@@ -353,7 +361,9 @@ def test_a_files_own_name_may_be_any_bytes() -> None:
                 pa.feather.write_feather(pa.table({"k": ["a"]}), file)
         else:
             Path(name).write_text("k\na\n" if kind == "csv" else '{"k":"a"}\n', encoding="utf-8")
-        done = subprocess.run([*PLACE, name, *TO, "--out", f"y.{kind}"], capture_output=True, check=False)
+        done = subprocess.run(
+            [*PLACE, name, *TO, "--force", "--out", f"y.{kind}"], capture_output=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         assert Path(f"y.{kind}").stat().st_size
 
@@ -370,7 +380,7 @@ def test_an_interrupt_leaves_nothing(kind: str) -> None:
                 writer.write_table(table)
     Path(f"y.{kind}").write_bytes(b"old")
     with subprocess.Popen(
-        [*PLACE, f"x.{kind}", *TO, "--out", f"y.{kind}"],
+        [*PLACE, f"x.{kind}", *TO, "--force", "--out", f"y.{kind}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -632,7 +642,9 @@ def test_place_then_check_is_always_right(command: Command) -> None:
     pa.feather.write_feather(table, "x.arrow")
     for kind in ("parquet", "arrow", "csv"):
         for n in (1, 12, 2**31 - 1):
-            assert command("place", f"x.{kind}", "--key", "k", "-n", n, "--out", f"y.{kind}")[0] == 0
+            assert (
+                command("place", f"x.{kind}", "--key", "k", "-n", n, "--force", "--out", f"y.{kind}")[0] == 0
+            )
             code, out, _ = command("check", f"y.{kind}", "--key", "k", "-n", n, "--partition", "partition")
             assert code == 0, out
     assert pw.partition_for_key("", 12) == 9

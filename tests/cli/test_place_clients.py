@@ -76,7 +76,7 @@ def test_a_file_has_the_partitions_of_the_real_client(profile: str, name: str, c
     keys = list(said)
     write(name, keys)
     out = f"y{name[1:]}"
-    code, _, err = command("place", name, "--key", "k", "-n", N, "--client", profile, "--out", out)
+    code, _, err = command("place", name, "--key", "k", "-n", N, "--client", profile, "--force", "--out", out)
     assert code == 0, err
     assert err.startswith(f"{len(keys):,} rows placed, 1 with a null key")
     assert partitions_in(out) == list(said.values())
@@ -111,7 +111,7 @@ def test_a_string_hash_below_zero_is_refused_with_its_row(name: str, refusal: Re
     fine = 300_000
     write(name, ["a key that is fine"] * fine + below[:1], [0] * (fine + 1))
     sentence = f"partwright: row {fine}: "
-    for words in (["place", name, "--out", f"y{name[1:]}"], ["check", name, "--partition", "p"]):
+    for words in (["place", name, "--force", "--out", f"y{name[1:]}"], ["check", name, "--partition", "p"]):
         err = refusal(*words, "--key", "k", "-n", N, "--client", TEXTS_ONLY)
         assert err.startswith(sentence)
         assert str(below[0]) in err

@@ -58,7 +58,7 @@ PARQUETS: dict[str, dict[str, Any]] = {
 def test_a_parquet_file_has_one_column_more(options: dict[str, Any], command: Command) -> None:
     pq.write_table(TABLE, "x.parquet", **options)
     before, data = pq.ParquetFile("x.parquet"), Path("x.parquet").read_bytes()
-    code, _, err = command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "y.parquet")
+    code, _, err = command("place", "x.parquet", "--key", "k", "-n", 12, "--force", "--out", "y.parquet")
     assert code == 0, err
     after = pq.ParquetFile("y.parquet", page_checksum_verification=True)
     assert after.read().drop_columns(["partition"]).equals(before.read(), check_metadata=True)
@@ -98,7 +98,7 @@ def test_a_dictionary_of_keys_is_read_as_one_where_it_is_one(values: int, comman
     with open_records("x.parquet") as records:
         found = [column for (column,) in records.read([Wanted("k", pa.string())])]
     assert {pa.types.is_dictionary(column.type) for column in found} == {values == 10}
-    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "x.parquet")[0] == 0
+    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--in-place")[0] == 0
     assert pq.read_table("x.parquet")["partition"].to_pylist() == pw.partition_for_key(keys, 12).to_pylist()
     code, out, _ = command("check", "x.parquet", "--key", "k", "-n", 12, "--partition", "partition", "--json")
     assert code == 0
@@ -112,7 +112,7 @@ def test_a_type_without_key_bytes_is_refused_before_anything_is_written(refusal:
 
 def test_parquet_statistics_of_the_new_column_serve_a_filter(command: Command) -> None:
     pq.write_table(TABLE, "x.parquet", row_group_size=100)
-    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "y.parquet")[0] == 0
+    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--force", "--out", "y.parquet")[0] == 0
     found = pq.read_table("y.parquet", filters=[("partition", "==", 3)])
     assert found["id"].to_pylist() == [row for row, one in enumerate(expected(TABLE)) if one == 3]
     assert pl.scan_parquet("y.parquet").filter(pl.col("partition") == 3).collect().height == found.num_rows
@@ -133,7 +133,7 @@ def test_a_schema_in_the_footer_has_the_new_column_too(name: str, command: Comma
     schema = {"type": "struct", "fields": fields}
     table = pa.table({"ключ": ["a", "b"]}).replace_schema_metadata({name: json.dumps(schema), "x": "y"})
     pq.write_table(table, "x.parquet")
-    words = ["--key", "ключ", "-n", 12, "--column", "p_1", "--out", "y.parquet"]
+    words = ["--key", "ключ", "-n", 12, "--column", "p_1", "--force", "--out", "y.parquet"]
     assert command("place", "x.parquet", *words)[0] == 0
     # In the footer, and in the schema of Arrow that has it as well.
     for known in (pq.read_metadata("y.parquet").metadata, pq.read_schema("y.parquet").metadata):
@@ -163,14 +163,14 @@ def test_a_parquet_file_without_rows_stays_without(groups: int, command: Command
     with pq.ParquetWriter("x.parquet", TABLE.schema) as writer:
         for _ in range(groups):
             writer.write_table(TABLE[:0])
-    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "y.parquet")[0] == 0
+    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--force", "--out", "y.parquet")[0] == 0
     assert pq.read_table("y.parquet").schema.names == [*TABLE.schema.names, "partition"]
     assert pq.read_metadata("y.parquet").num_rows == 0
 
 
 def test_polars_parquet_files_are_extended(command: Command) -> None:
     pl.from_arrow(TABLE.select(["id", "k"])).write_parquet("x.parquet", row_group_size=64)  # type: ignore[union-attr]
-    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--out", "x.parquet")[0] == 0
+    assert command("place", "x.parquet", "--key", "k", "-n", 12, "--in-place")[0] == 0
     assert pl.read_parquet("x.parquet")["partition"].to_list() == expected(TABLE)
     assert pq.read_table("x.parquet")["partition"].to_pylist() == expected(TABLE)
 
@@ -181,7 +181,7 @@ def test_polars_arrow_files_are_extended(codec: Any, command: Command) -> None:
     frame = pl.from_arrow(TABLE.select(["id", "k"]))
     assert isinstance(frame, pl.DataFrame)
     frame.write_ipc("x.arrow", compression=codec)
-    assert command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")[0] == 0
+    assert command("place", "x.arrow", "--key", "k", "-n", 12, "--force", "--out", "y.arrow")[0] == 0
     placed = pl.read_ipc(Path("y.arrow").read_bytes())
     assert placed["partition"].to_list() == expected(TABLE)
     assert placed.drop("partition").equals(frame)
@@ -199,7 +199,7 @@ def test_what_is_damaged_within_is_one_sentence(command: Command) -> None:
     refused = 0
     for place in range(0, len(whole), 61):
         Path("x.arrow").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
-        code, _, err = command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")
+        code, _, err = command("place", "x.arrow", "--key", "k", "-n", 12, "--force", "--out", "y.arrow")
         assert code in {0, 2}, (place, err)
         assert err.count("\n") == 1, (place, err)
         refused += code == 2
@@ -212,7 +212,9 @@ def test_a_key_keeps_its_type(key_type: str | None, command: Command) -> None:
     pa.feather.write_feather(TABLE, "x.arrow")
     for name in ("x.parquet", "x.arrow"):
         words = ["--key-type", key_type] if key_type else []
-        code, _, err = command("place", name, "--key", "id", "-n", 12, *words, "--out", f"y{name[1:]}")
+        code, _, err = command(
+            "place", name, "--key", "id", "-n", 12, *words, "--force", "--out", f"y{name[1:]}"
+        )
         if key_type:
             assert code == 0
         else:
@@ -234,7 +236,7 @@ def test_an_errors_row_is_that_of_the_file(name: str, command: Command) -> None:
         with pa.ipc.new_file(name, table.schema) as writer:
             writer.write_table(table, max_chunksize=1000)
     code, _, err = command(
-        "place", name, "--key", "k", "-n", 12, "--key-type", "java:int", "--out", "y" + name[1:]
+        "place", name, "--key", "k", "-n", 12, "--key-type", "java:int", "--force", "--out", "y" + name[1:]
     )
     assert code == 2
     assert err == "partwright: row 599999: 2147483648 does not fit into a 32-bit int\n"
@@ -254,7 +256,7 @@ def test_an_arrow_file_has_one_column_more(
     with kind("x.arrow", table.schema, options=options) as writer:
         for place, batch in enumerate(table.to_batches(max_chunksize=300)):
             writer.write_batch(batch, custom_metadata={"place": str(place)})
-    code, _, err = command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")
+    code, _, err = command("place", "x.arrow", "--key", "k", "-n", 12, "--force", "--out", "y.arrow")
     assert code == 0, err
     assert Path("y.arrow").read_bytes()[:4] == Path("x.arrow").read_bytes()[:4]
     old, new = (
@@ -292,7 +294,7 @@ def test_a_streams_dictionaries_may_differ_from_batch_to_batch(command: Command)
     with pa.ipc.new_stream("x.arrow", batches[0].schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-    assert command("place", "x.arrow", "--key", "k", "-n", 12, "--out", "y.arrow")[0] == 0
+    assert command("place", "x.arrow", "--key", "k", "-n", 12, "--force", "--out", "y.arrow")[0] == 0
     table = pa.ipc.open_stream("y.arrow").read_all()
     assert table["k"].to_pylist() == ["a", "b", "c", "b", "d"]
     assert table["partition"].to_pylist() == pw.partition_for_key(["a", "b", "c", "b", "d"], 12).to_pylist()
@@ -321,7 +323,7 @@ def test_a_file_that_is_cut_off_is_one_sentence(
     write(name)
     data = Path(name).read_bytes()
     Path(name).write_bytes(data[: int(len(data) * kept)])
-    out = ["--out", "y" + name[1:]] if command_ == "place" else []
+    out = ["--force", "--out", "y" + name[1:]] if command_ == "place" else []
     err = refusal(command_, name, "--key", "k", "-n", 12, *out)
     assert f"'{name}' is no whole " in err
     assert err.endswith("it may be cut off\n")
@@ -331,7 +333,7 @@ def test_a_file_that_is_cut_off_is_one_sentence(
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
 def test_what_is_something_else_is_one_sentence(name: str, command: Command) -> None:
     Path(name).write_text("k,v\n1,2\n" * 10, encoding="utf-8")
-    code, _, err = command("place", name, "--key", "k", "-n", 12, "--out", "y" + name[1:])
+    code, _, err = command("place", name, "--key", "k", "-n", 12, "--force", "--out", "y" + name[1:])
     assert code == 2
     assert f"'{name}' is no whole " in err
 
@@ -342,7 +344,7 @@ def test_a_pipe_is_no_file_of_a_binary_format(name: str, command: Command) -> No
     # Opened at both ends, it holds nobody up.
     pipe = os.open(name, os.O_RDWR)
     os.write(pipe, b"PAR1ARROW1")
-    code, _, err = command("place", name, "--key", "k", "-n", 12, "--out", "y" + name[1:])
+    code, _, err = command("place", name, "--key", "k", "-n", 12, "--force", "--out", "y" + name[1:])
     os.close(pipe)
     assert code == 2
     assert f"'{name}' is no regular file, and its format is not read in one go: copy it to one" in err
@@ -369,7 +371,7 @@ def test_an_encrypted_or_scattered_parquet_file_is_refused(command: Command) -> 
         Path("y.parquet").write_bytes(
             data[: -8 - length] + written + struct.pack("<i", len(written)) + b"PAR1"
         )
-        code, _, err = command("place", "y.parquet", "--key", "k", "-n", 12, "--out", "z.parquet")
+        code, _, err = command("place", "y.parquet", "--key", "k", "-n", 12, "--force", "--out", "z.parquet")
         assert code == 2
         assert sentence in err
 

@@ -182,7 +182,7 @@ def test_lines_longer_than_a_block_are_read(block: int, monkeypatch: pytest.Monk
 )
 def test_what_is_no_csv_is_one_sentence(data: bytes, sentence: str, refusal: Refusal) -> None:
     Path("x.csv").write_bytes(data)
-    assert sentence in refusal("place", "x.csv", "--key", "k", "-n", 12, "--out", "y.csv")
+    assert sentence in refusal("place", "x.csv", "--key", "k", "-n", 12, "--force", "--out", "y.csv")
     assert [path.name for path in Path().iterdir()] == ["x.csv"]
 
 
@@ -191,7 +191,7 @@ def test_a_quote_too_many_is_told_before_it_takes_long(
 ) -> None:
     monkeypatch.setattr(lines, "_LONGEST_VALUE", 1 << 20)
     Path("x.csv").write_bytes(b'k,v\na,"1\n' + b"a,b\n" * 2_000_000)
-    code, _, err = command("place", "x.csv", "--key", "k", "-n", 12, "--out", "y.csv")
+    code, _, err = command("place", "x.csv", "--key", "k", "-n", 12, "--force", "--out", "y.csv")
     assert code == 2
     assert "line 2 of 'x.csv' starts a value that has no end within 64 MiB: look at its quotes" in err
 
@@ -247,7 +247,9 @@ def test_text_that_does_not_fit_is_named_with_its_row(
     monkeypatch.setattr(lines, "_BLOCK", 100)
     good = "true" if key_type == "java:boolean" else "1"
     Path("x.csv").write_text("k\n" + f"{good}\n" * 500 + f"{text}\n", encoding="utf-8")
-    code, _, err = command("place", "x.csv", "--key", "k", "-n", 12, "--key-type", key_type, "--out", "y.csv")
+    code, _, err = command(
+        "place", "x.csv", "--key", "k", "-n", 12, "--key-type", key_type, "--force", "--out", "y.csv"
+    )
     assert code == 2
     assert f"row 500 of 'x.csv': {text.strip(chr(34))!r} in column 'k' is not " in err
     assert not Path("y.csv").exists()

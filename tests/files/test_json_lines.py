@@ -198,7 +198,7 @@ def test_what_may_wait_of_a_pipe_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_what_is_no_json_lines_is_one_sentence(data: bytes, sentence: str, refusal: Refusal) -> None:
     Path("x.jsonl").write_bytes(data)
-    assert sentence in refusal("place", "x.jsonl", "--key", "k", "-n", 12, "--out", "y.jsonl")
+    assert sentence in refusal("place", "x.jsonl", "--key", "k", "-n", 12, "--force", "--out", "y.jsonl")
     assert [path.name for path in Path().iterdir()] == ["x.jsonl"]
 
 
@@ -283,7 +283,7 @@ def test_a_value_that_does_not_fit_is_named_with_its_line(
     monkeypatch.setattr(lines, "_BLOCK", 100)
     Path("x.jsonl").write_text('{"k":null}\n' * 500 + f'{{"k":{text}}}\n', encoding="utf-8")
     code, _, err = command(
-        "place", "x.jsonl", "--key", "k", "-n", 12, "--key-type", key_type, "--out", "y.jsonl"
+        "place", "x.jsonl", "--key", "k", "-n", 12, "--key-type", key_type, "--force", "--out", "y.jsonl"
     )
     assert code == 2
     assert f"line 501 of 'x.jsonl': {text} in member 'k' is not " in err

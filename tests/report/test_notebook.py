@@ -51,12 +51,18 @@ def test_an_answer_shows_itself(place: int) -> None:
     html5lib.HTMLParser(strict=True).parseFragment(found)
 
 
-def test_without_the_extra_a_notebook_shows_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_a_notebook_shows_words_and_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
         "partwright.report.html_page.find_spec", lambda name: None if name == "vl_convert" else find(name)
     )
-    assert pw.assign({"t": 3}, {"c1": ["t"]})._repr_html_() is None
+    for answer in answers():
+        found = answer._repr_html_()
+        assert "<svg" not in found
+        html5lib.HTMLParser(strict=True).parseFragment(found)
+    found = pw.assign({"t": 3}, {"c1": ["t"]})._repr_html_() or ""
+    assert "<details open>" in found
+    assert "<td>c1</td>" in found
 
 
 def test_a_picture_has_a_mark_for_each_datum() -> None:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Assignment", "Spread"]
 
+# How many members a terminal shows, and how much of what each reads.
+_SHOWN = 12
+_ROW = 72
+
 
 class Spread(NamedTuple):
     """How many partitions members have: the fewest, the most, and on average."""
@@ -49,7 +53,28 @@ class Assignment:
             self.topic_ids = dict(zip(group.topics[:there], group.topic_ids[:there], strict=True))
 
     def __repr__(self) -> str:
-        return f"Assignment({len(self.lists.values)} partitions to {len(self.members)} members)"
+        return "\n".join(
+            [f"{len(self.lists.values)} partitions to {len(self.members)} members", *self._rows()]
+        )
+
+    def _rows(self) -> list[str]:
+        """A line a member, shortened: what a terminal shows of it."""
+        shown = self.members[:_SHOWN]
+        width = max(map(len, shown), default=0)
+        lines = []
+        for place, name in enumerate(shown):
+            given: dict[str, list[str]] = {}
+            pairs = self.lists[place].values
+            for topic, partition in zip(
+                pairs.field("topic").to_pylist(), pairs.field("partition").to_pylist(), strict=True
+            ):
+                given.setdefault(self.topics[topic], []).append(str(partition))
+            text = "; ".join(f"{topic} {', '.join(numbers)}" for topic, numbers in given.items())
+            lines.append(
+                f"  {name:{width}}  {text if len(text) <= _ROW else text[: _ROW - 1] + '…'}".rstrip()
+            )
+        left = len(self.members) - len(shown)
+        return [*lines, f"  … and {left} more members"] if left else lines
 
     def _repr_html_(self) -> str | None:
         """For notebooks: see `partwright.report.notebook`."""

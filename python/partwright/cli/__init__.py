@@ -19,7 +19,7 @@ from partwright.signals import Ended, raised
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main"]
+__all__ = ["command_names", "main"]
 
 # The modules are imported on demand, so that `partwright --help` starts no Spark and needs no extra.
 _COMMANDS = {
@@ -81,6 +81,11 @@ class _Commands(click.Group):
 @click.version_option(package_name="partwright")
 def partwright() -> None:
     """Where does a Kafka record go, and who reads it?  The exact answer of the real client."""
+
+
+def command_names() -> list[str]:
+    """The names of the commands."""
+    return sorted(_COMMANDS)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -19,6 +17,8 @@ __all__ = ["reading", "working"]
 @contextmanager
 def reading(name: str) -> Iterator[Callable[[int, float | None], None]]:
     """What to call with the rows read so far, and with how much of all that is, 0 to 1 or None."""
+    import pyarrow as pa
+
     # pyarrow takes Ctrl-C over while it reads csv, and loses one that comes as it ends; what it reads at once is small
     # enough for Python to take it afterwards.
     pa.enable_signal_handlers(False)

@@ -8,13 +8,23 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from partwright.errors import PartwrightError
-from partwright.files.formats import Opened, find_column, in_one, not_regular, refuse_taken, whole
+from partwright.files.formats import (
+    Opened,
+    find_column,
+    in_one,
+    not_regular,
+    path_in,
+    picked,
+    refuse_taken,
+    whole,
+)
+from partwright.files.remote import is_remote
 
 if TYPE_CHECKING:
     _Reader: TypeAlias = pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader
     _Writer: TypeAlias = pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter
     from collections.abc import Callable, Iterator, Sequence
-    from io import BufferedReader
+    from typing import BinaryIO
 
     from partwright.files.formats import Column, Wanted, Writable
 
@@ -35,15 +45,16 @@ class ArrowRecords(Opened):
     format = "arrow"
     is_text = False
 
-    def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+    def __init__(self, path: str, file: BinaryIO, size: int | None) -> None:
         super().__init__(file)
         self._path = path
         self._size = size
         if size is None:
             raise not_regular(path)
         # Opened once more, to be read without Python.
-        self._source = pa.OSFile(os.fsencode(path))
-        start = file.peek(len(_FILE))
+        self._source = file if isinstance(file, pa.NativeFile) else _native(path, file)
+        start = self._source.read(len(_FILE))
+        self._source.seek(0)
         self._is_file = start.startswith(_FILE)
         if start.startswith(_FEATHER_1):
             raise PartwrightError(
@@ -64,13 +75,17 @@ class ArrowRecords(Opened):
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         schema = self._reader().schema
-        places = [find_column(self._path, schema.names, column.name) for column in wanted]
+        paths = [path_in(schema.names, column.name) for column in wanted]
+        places = [find_column(self._path, schema.names, first) for first, *_ in paths]
         # Fields come in the file's order, one each.
         chosen = sorted(set(places))
         self._source.seek(0)
         reader = self._reader(pa.ipc.IpcReadOptions(included_fields=chosen))
         for batch, _ in self._batches(reader):
-            yield tuple(batch.column(chosen.index(place)) for place in places)
+            yield tuple(
+                picked(self._path, batch.column(chosen.index(place)), inside, first)
+                for place, (first, *inside) in zip(places, paths, strict=True)
+            )
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
@@ -80,13 +95,15 @@ class ArrowRecords(Opened):
         self._source.seek(0)
         reader = self._reader()
         names = reader.schema.names
-        place = find_column(self._path, names, key.name)
+        first, *inside = path_in(names, key.name)
+        place = find_column(self._path, names, first)
         refuse_taken(self._path, names, name)
         schema = reader.schema.append(pa.field(name, pa.int32()))
         options = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=True)
         with self._writer(reader, sink, schema, options) as writer:
             for batch, metadata in self._batches(reader):
-                columns = [*batch.columns, in_one(computed(batch.column(place)))]
+                keys = picked(self._path, batch.column(place), inside, first)
+                columns = [*batch.columns, in_one(computed(keys))]
                 writer.write_batch(
                     pa.RecordBatch.from_arrays(columns, schema=schema), custom_metadata=metadata
                 )
@@ -147,6 +164,11 @@ class ArrowRecords(Opened):
             return None
         blocks = at + _number(footer, at, 4)
         return _number(footer, blocks + 4, 8) if _number(footer, blocks, 4) else None
+
+
+def _native(path: str, file: BinaryIO) -> pa.NativeFile:
+    """A file as pyarrow reads it: by itself where it is of this machine."""
+    return pa.PythonFile(file, mode="r") if is_remote(path) else pa.OSFile(os.fsencode(path))
 
 
 def _codec_of(message: memoryview) -> str | None:

@@ -25,7 +25,7 @@ from partwright.files.text_types import typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from io import BufferedReader
+    from typing import BinaryIO
 
     from partwright.files.formats import Column, Wanted, Writable
 from partwright.files.lines import Block
@@ -40,21 +40,24 @@ class DelimitedRecords(Opened):
 
     is_text = True
 
-    def __init__(self, path: str, file: BufferedReader, size: int | None, delimiter: str) -> None:
+    def __init__(
+        self, path: str, file: BinaryIO, size: int | None, delimiter: str, kind: str = "csv"
+    ) -> None:
         super().__init__(file)
-        self.format = "csv" if delimiter == "," else "tsv"
+        self.format = kind
         self._path = path
         self._delimiter = delimiter
         self._lines = LineReader(path, file, size)
         field = _field_pattern(delimiter)
-        record = f"{field}(?:{delimiter}{field})*"
+        apart = re.escape(delimiter)
+        record = f"{field}(?:{apart}{field})*"
         # Arrow's regular expressions are RE2's; Python's mean the same here, and need remember no way back.
         self._whole = f"^{record}$"
         self._opening = re.compile(_possessive(record))
-        self._closing = re.compile(_possessive(f"{_quoted_end(delimiter)}(?:{delimiter}{field})*"))
+        self._closing = re.compile(_possessive(f"{_quoted_end(delimiter)}(?:{apart}{field})*"))
         # Also where the closing quote is in a later line.
         self._quoted_start = re.compile('[^"]*(?:""[^"]*)*(?:"|$)')
-        self._quoted = re.compile(f'(?:^|{delimiter})"{self._quoted_start.pattern}')
+        self._quoted = re.compile(f'(?:^|{apart})"{self._quoted_start.pattern}')
         self._names: list[str] = []
         self._rows = 0
 
@@ -168,9 +171,9 @@ class DelimitedRecords(Opened):
         (name, *more) = self._names
         for other, words in {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}.items():
             if not more and other in name and other != self._delimiter:
+                shown = "tab" if other == "\t" else f"'{other}'"
                 raise PartwrightError(
-                    f"the header of {self._path!r} seems to be delimited by {words}, and a {self.format} file's is by "
-                    f"{'commas' if self._delimiter == ',' else 'tabs'}: convert it first",
+                    f"the header of {self._path!r} seems to be delimited by {words}: say so with --delimiter {shown}",
                     path=self._path,
                 )
 
@@ -256,11 +259,13 @@ def _text(block: Block, ends: pa.Array | None, new: Column) -> memoryview:
 
 def _quoted_end(delimiter: str) -> str:
     """The rest of a field in quotes, from within them."""
-    return f'[^"]*(?:""[^"]*)*"(?:[^"{delimiter}][^{delimiter}]*)?'
+    apart = re.escape(delimiter)
+    return f'[^"]*(?:""[^"]*)*"(?:[^"{apart}][^{apart}]*)?'
 
 
 def _field_pattern(delimiter: str) -> str:
-    return f'(?:"{_quoted_end(delimiter)}|[^"{delimiter}][^{delimiter}]*|)'
+    apart = re.escape(delimiter)
+    return f'(?:"{_quoted_end(delimiter)}|[^"{apart}][^{apart}]*|)'
 
 
 def _possessive(pattern: str) -> str:
@@ -269,6 +274,6 @@ def _possessive(pattern: str) -> str:
 
 def _field(name: str, delimiter: str) -> str:
     """A field as csv writes it."""
-    if re.search(f'["{delimiter}\r\n]', name):
+    if any(each in name for each in ('"', delimiter, "\r", "\n")):
         return '"' + name.replace('"', '""') + '"'
     return name

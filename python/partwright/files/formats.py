@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from partwright._check import first_line, meant
 from partwright.errors import PartwrightError
@@ -28,6 +29,8 @@ __all__ = [
     "in_one",
     "no_column",
     "not_regular",
+    "path_in",
+    "picked",
     "refuse_taken",
     "taken",
     "text_type",
@@ -182,6 +185,35 @@ def find_column(path: str, names: Sequence[str], name: str) -> int:
             f"{path!r} has {names.count(name)} columns named {name!r}: rename all but one of them", path=path
         )
     return names.index(name)
+
+
+def path_in(names: Sequence[str], name: str) -> list[str]:
+    """Where a column is: its name, or where there is none of that name and it has dots, the way into a structure.
+
+    Examples:
+        >>> path_in(["user", "total"], "user.id"), path_in(["user.id"], "user.id"), path_in(["a.b", "c"], "a.b.d")
+        (['user', 'id'], ['user.id'], ['a.b', 'd'])
+    """
+    if name in names or "." not in name:
+        return [name]
+    for known in sorted(names, key=len, reverse=True):
+        if name.startswith(f"{known}."):
+            return [known, *name[len(known) + 1 :].split(".")]
+    return [name]
+
+
+def picked(path: str, column: Column, inside: Sequence[str], name: str) -> Column:
+    """A field of a column of structures, null where the structure is.
+
+    Raises:
+        PartwrightError: It has no such field.
+    """
+    for field in inside:
+        names = [each.name for each in column.type] if pa.types.is_struct(column.type) else []
+        if field not in names:
+            raise no_column(path, names, field, what=f"field of {name!r}")
+        column = pc.struct_field(column, names.index(field))
+    return column
 
 
 def no_column(path: str, names: Sequence[str], name: str, *, what: str = "column") -> PartwrightError:

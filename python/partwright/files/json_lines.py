@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
 from partwright.errors import PartwrightError
-from partwright.files.formats import Opened, in_one, no_column, taken
+from partwright.files.formats import Opened, in_one, no_column, picked, taken
 from partwright.files.held_back import Waiting
 from partwright.files.lines import LineReader, text_of
 from partwright.files.scalars import FALSE, text
@@ -61,15 +61,23 @@ class _Objects(NamedTuple):
 class JsonRecords(Opened):
     """A file of JSON lines; see `partwright.files.formats.Records`.
 
-    A member that an object lacks is null. Of the members that are asked for, none may be there twice.
+    A member that an object lacks is null. Of the members that are asked for, none may be there twice. A name with dots
+    that no object has is the way to a member within others.
+
+    Args:
+        path: The file's name.
+        file: Its lines.
+        size: Its size; None where nobody knows it.
+        what: What a line is called: `object` where the file has them otherwise, and they were made into lines.
     """
 
     format = "jsonl"
     is_text = True
 
-    def __init__(self, path: str, file: BinaryIO, size: int | None) -> None:
+    def __init__(self, path: str, file: BinaryIO, size: int | None, what: str = "line") -> None:
         super().__init__(file)
         self._path = path
+        self._what = what
         self._lines = LineReader(path, file, size)
         # Members of the first object, and the names that some object had.
         self._first: list[str] | None = None
@@ -83,7 +91,7 @@ class JsonRecords(Opened):
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         for block in self._lines.blocks():
-            yield self._columns(block, _objects(block, self._path), wanted)
+            yield self._columns(block, _objects(block, self._path, self._what), wanted)
         self._refuse_unseen(wanted)
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
@@ -93,7 +101,7 @@ class JsonRecords(Opened):
         # A key that no object has is a slip, and only the file's end tells: nobody may have read a row by then.
         with Waiting(sink) as out:
             for block in self._lines.blocks():
-                objects = _objects(block, self._path)
+                objects = _objects(block, self._path, self._what)
                 (keys,) = self._columns(block, objects, [key], name)
                 values = in_one(computed(keys)).cast(pa.string())
                 is_empty = pc.match_substring_regex(objects.lines, _EMPTY)
@@ -123,24 +131,39 @@ class JsonRecords(Opened):
     ) -> tuple[Column, ...]:
         """What is asked for of a block's objects; `new` is a name that none of them may have."""
         if self._first is None and len(objects.lines):
-            first = _read_members(self._path, _line(block, objects, 0), objects.lines[0].as_py())
+            first = _read_members(self._path, _line(block, objects, 0), objects.lines[0].as_py(), self._what)
             self._first = list(dict(first))
         if new is None or not _may_have(block.text, new):
-            table = self._parsed(block, wanted)
-            if table is not None and table.num_rows == len(objects.lines) and self._known(block, table):
-                return tuple(in_one(table[column.name]) for column in wanted)
+            ways = [way for column in wanted if (way := _way(block, column.name)) is not None]
+            table = self._parsed(block, wanted, ways) if len(ways) == len(wanted) else None
+            if table is not None and table.num_rows == len(objects.lines):
+                found = [picked(self._path, in_one(table[way[0]]), way[1:], way[0]) for way in ways]
+                if self._known(block, wanted, ways, found):
+                    return tuple(found)
         return self._one_by_one(block, objects, wanted, new)
 
-    def _known(self, block: Block, table: pa.Table) -> bool:
+    def _known(
+        self,
+        block: Block,
+        wanted: Sequence[Wanted],
+        ways: Sequence[Sequence[str]],
+        found: Sequence[pa.Array],
+    ) -> bool:
         """Whether each member was seen; where all its values are null, perhaps only a look at each object tells."""
-        self._seen.update(name for name in table.schema.names if table[name].null_count < len(table))
-        unseen = set(table.schema.names) - self._seen
-        return not any(_may_have(block.text, name) for name in unseen)
+        filled = zip(wanted, found, strict=True)
+        self._seen.update(column.name for column, values in filled if values.null_count < len(values))
+        return not any(
+            column.name not in self._seen and _may_have(block.text, way[-1])
+            for column, way in zip(wanted, ways, strict=True)
+        )
 
     @staticmethod
-    def _parsed(block: Block, wanted: Sequence[Wanted]) -> pa.Table | None:
+    def _parsed(block: Block, wanted: Sequence[Wanted], ways: Sequence[Sequence[str]]) -> pa.Table | None:
         """By pyarrow, which looks at nothing else in an object; None where it refuses."""
-        schema = pa.schema([(column.name, column.type) for column in wanted])
+        if len({way[0] for way in ways}) < len({tuple(way) for way in ways}):
+            # Two members of one object: looking at each object finds both.
+            return None
+        schema = pa.schema([_nested(way, column.type) for way, column in zip(ways, wanted, strict=True)])
         try:
             return pa_json.read_json(
                 pa.BufferReader(block.text),
@@ -159,7 +182,7 @@ class JsonRecords(Opened):
             line = _line(block, objects, place)
             members = self._checked(given, line, wanted, new)
             for column, found in zip(wanted, values, strict=True):
-                found.append(self._value(members.get(column.name), column, line))
+                found.append(self._value(self._member(members, column.name, line), column, line))
         return tuple(
             _lenient(found) if column.lenient else pa.array(found, column.type)
             for column, found in zip(wanted, values, strict=True)
@@ -167,19 +190,39 @@ class JsonRecords(Opened):
 
     def _checked(self, given: str, line: int, wanted: Sequence[Wanted], new: str | None) -> dict[str, object]:
         """The members of an object, if it has none twice that is asked for, and not the new one."""
-        members = _read_members(self._path, line, given)
+        members = _read_members(self._path, line, given, self._what)
         names = [name for name, _ in members]
         if new in names:
-            raise taken(self._path, str(new), where=f"line {line} of ")
+            raise taken(self._path, str(new), where=f"{self._what} {line} of ")
         for column in wanted:
             if names.count(column.name) > 1:
                 raise PartwrightError(
-                    f"line {line} of {self._path!r} has {names.count(column.name)} members named {column.name!r}: "
-                    "which is meant cannot be told",
+                    f"{self._what} {line} of {self._path!r} has {names.count(column.name)} members named "
+                    f"{column.name!r}: which is meant cannot be told",
                     path=self._path,
                 )
         self._seen.update(column.name for column in wanted if column.name in names)
         return dict(members)
+
+    def _member(self, members: dict[str, object], name: str, line: int) -> object:
+        """A member by its name, or by the way to it; null where there is none."""
+        if name in members or "." not in name:
+            return members.get(name)
+        value: object = members
+        for part in name.split("."):
+            if isinstance(value, _Members):
+                if sum(each == part for each, _ in value) > 1:
+                    raise PartwrightError(
+                        f"{self._what} {line} of {self._path!r} has several members named {part!r} in one object: "
+                        "which is meant cannot be told",
+                        path=self._path,
+                    )
+                value = dict(value)
+            if not isinstance(value, dict) or part not in value:
+                return None
+            value = value[part]
+        self._seen.add(name)
+        return value
 
     def _value(self, value: Any, column: Wanted, line: int) -> object:
         if column.lenient:
@@ -194,7 +237,8 @@ class JsonRecords(Opened):
             else ": name the --key-type of its producer"
         )
         raise PartwrightError(
-            f"line {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not {what}{hint}",
+            f"{self._what} {line} of {self._path!r}: {_dumps(value)[:80]} in member {column.name!r} is not "
+            f"{what}{hint}",
             path=self._path,
         )
 
@@ -205,11 +249,28 @@ class JsonRecords(Opened):
                 raise no_column(self._path, self._first or [], column.name, what="member")
 
 
+def _way(block: Block, name: str) -> list[str] | None:
+    """A member's own name; where no object of the block can have it and it has dots, the way into others.
+
+    None where some object may have the one, and some the other.
+    """
+    way = name.split(".")
+    if len(way) == 1 or not _may_have(block.text, name):
+        return way
+    return None if _may_have(block.text, way[0]) else [name]
+
+
+def _nested(way: Sequence[str], type_: pa.DataType) -> pa.Field:
+    for name in reversed(way[1:]):
+        type_ = pa.struct([(name, type_)])
+    return pa.field(way[0], type_)
+
+
 class _Members(list[tuple[str, object]]):
-    """An object as json reads it, with members that are there twice."""
+    """An object as json reads it, with members that are there twice; one in another object, too."""
 
 
-def _read_members(path: str, line: int, given: str) -> list[tuple[str, object]]:
+def _read_members(path: str, line: int, given: str, what: str = "line") -> list[tuple[str, object]]:
     """The members of the object that a line is.
 
     Raises:
@@ -230,11 +291,12 @@ def _read_members(path: str, line: int, given: str) -> list[tuple[str, object]]:
         why = "not an object"
     if given.lstrip(_BLANKS).startswith("["):
         raise PartwrightError(
-            f"line {line} of {path!r} is a JSON array: give one object a line, as `jq -c '.[]'` makes them",
+            f"{what} {line} of {path!r} is a JSON array among objects: give one object a line, as `jq -c '.[]'` makes "
+            "them",
             path=path,
         )
     raise PartwrightError(
-        f"line {line} of {path!r} is no JSON object ({why}): give one object a line", path=path
+        f"{what} {line} of {path!r} is no JSON object ({why}): give one object a line", path=path
     )
 
 
@@ -253,7 +315,7 @@ def _may_have(data: bytes, name: str) -> bool:
     return b"\\" in data and _escaped(name).search(data) is not None
 
 
-def _objects(block: Block, path: str) -> _Objects:
+def _objects(block: Block, path: str, what: str) -> _Objects:
     lines = block.lines
     if pc.all(pc.starts_with(lines, "{")).as_py() and pc.all(pc.ends_with(lines, "}")).as_py():
         return _Objects(lines, None, None)
@@ -263,7 +325,7 @@ def _objects(block: Block, path: str) -> _Objects:
     objects = _Objects(found.field("object"), found.field("tail"), filled)
     if found.null_count:
         place = pc.index(found.is_valid(), FALSE).as_py()
-        _read_members(path, _line(block, objects, place), lines[place].as_py())
+        _read_members(path, _line(block, objects, place), lines[place].as_py(), what)
     return objects
 
 
@@ -294,7 +356,11 @@ def _rounded(value: Decimal | float, type_: pa.DataType) -> pa.Scalar:
 
 
 def _dumps(value: object) -> str:
-    return str(value) if isinstance(value, Decimal) else json.dumps(value, default=float)
+    return (
+        str(value)
+        if isinstance(value, Decimal)
+        else json.dumps(dict(value) if isinstance(value, _Members) else value, default=float)
+    )
 
 
 def _storable(value: Any, type_: pa.DataType) -> bool:

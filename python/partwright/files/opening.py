@@ -1,4 +1,4 @@
-"""Which format a file has, by its name, and opening it; what is no file of records is refused in one sentence."""
+"""Which format a file has, by its name or as it is told, and opening it; what is no file of records is refused."""
 
 from __future__ import annotations
 
@@ -6,98 +6,165 @@ import stat
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from partwright.errors import PartwrightError
 from partwright.files.arrow_ipc import ArrowRecords
+from partwright.files.avro import AvroRecords
+from partwright.files.compressed import Peeked, codec_of, unpacked, without_suffix
 from partwright.files.delimited import DelimitedRecords
+from partwright.files.json_documents import DocumentLines, are_documents
 from partwright.files.json_lines import JsonRecords
+from partwright.files.many import ManyRecords, files_of
 from partwright.files.parquet import ParquetRecords
+from partwright.files.remote import is_remote, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from io import BufferedReader
+    from collections.abc import Sequence
 
     from partwright.files.formats import Records
 
-__all__ = ["format_of", "open_records"]
+__all__ = ["FORMATS", "format_of", "open_records"]
 
-_FORMATS: dict[str, tuple[str, Callable[[str, BufferedReader, int | None], Records]]] = {
-    ".csv": ("csv", lambda path, file, size: DelimitedRecords(path, file, size, ",")),
-    ".tsv": ("tsv", lambda path, file, size: DelimitedRecords(path, file, size, "\t")),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), ("jsonl", JsonRecords)),
-    ".parquet": ("parquet", ParquetRecords),
-    **dict.fromkeys((".arrow", ".feather", ".ipc"), ("arrow", ArrowRecords)),
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "jsonl"),
+    ".parquet": "parquet",
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+    ".avro": "avro",
 }
-_GZIP = b"\x1f\x8b"
+FORMATS = ("csv", "tsv", "json", "parquet", "arrow", "avro")
+"""What a format may be named as; json is JSON lines, an array, or objects over several lines."""
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_OF_TEXT = ("csv", "tsv", "jsonl")
+_NAMES = {"json": "jsonl", "jsonl": "jsonl", "ndjson": "jsonl"}
 
 
-def format_of(path: str) -> str:
-    """The format that a file's name tells.
+def format_of(path: str, told: str | None = None, delimiter: str | None = None) -> str:
+    """The format of a file, as it is told or by its name, in which what tells of a compression is left out.
 
     Raises:
-        PartwrightError: It tells of none, or of a compressed file.
+        PartwrightError: Its name tells of none.
 
     Examples:
-        >>> format_of("orders.JSONL")
-        'jsonl'
+        >>> format_of("orders.JSONL"), format_of("orders.csv.gz"), format_of("orders", "json")
+        ('jsonl', 'csv', 'jsonl')
     """
-    suffix = Path(path).suffix.lower()
-    if suffix == ".gz":
-        raise _compressed(path)
-    if suffix not in _FORMATS:
-        raise PartwrightError(
-            f"what is in {path!r} is not known: its name must end in one of {', '.join(_FORMATS)}", path=path
-        )
-    return _FORMATS[suffix][0]
+    if told is not None:
+        return _NAMES.get(told, told)
+    suffix = Path(
+        without_suffix(path)[0].split("?", 1)[0] if is_remote(path) else without_suffix(path)[0]
+    ).suffix
+    if suffix.lower() in _SUFFIXES:
+        return _SUFFIXES[suffix.lower()]
+    if delimiter is not None:
+        return "csv"
+    raise PartwrightError(
+        f"what is in {path!r} is not known: its name must end in one of {', '.join(_SUFFIXES)}, or name the format "
+        "with --format",
+        path=path,
+    )
 
 
-def open_records(path: str) -> Records:
-    """Open a file of records, by the format that its name tells; `-` is JSON lines on stdin.
+def open_records(
+    paths: str | Sequence[str], told: str | None = None, delimiter: str | None = None
+) -> Records:
+    """Open files of records, by the format that their names tell; `-` is JSON on stdin, or what `told` says.
 
     Args:
-        path: The file.
+        paths: A file, a folder, a pattern such as `day=*/*.csv`, the address of one, or several of these.
+        told: The format, one of `FORMATS`; by default what each file's name tells.
+        delimiter: What stands between two fields of csv, one character; by default the format's own.
 
     Returns:
-        Its records, a context manager that closes it.
+        Their records, a context manager that closes them.
 
     Raises:
         PartwrightError: There is no such file, or it is none of records.
+        MissingExtraError: The file needs a package that is missing.
     """
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()):
+        raise PartwrightError(f"a delimiter is one character of ASCII and no quote, not {delimiter!r}")
+
+    def known(name: str) -> bool:
+        return told is not None or Path(without_suffix(name)[0]).suffix.lower() in _SUFFIXES
+
+    named = [paths] if isinstance(paths, str) else list(paths)
+    found = [file for path in named for file in ([path] if path == "-" else files_of(path, known))]
+    if found == named and len(found) == 1:
+        return _open_one(found[0], told, delimiter)
+    if "-" in found:
+        raise PartwrightError("stdin is one file, and no other is read with it: leave out - or the others")
+    return ManyRecords(found, lambda path: _open_one(path, told, delimiter))
+
+
+def _open_one(path: str, told: str | None, delimiter: str | None) -> Records:
     if path == "-":
         if sys.__stdin__ is None:
             raise PartwrightError("stdin is closed: name a file, or send JSON lines to stdin")
-        return JsonRecords("stdin", sys.stdin.buffer, None)
-    with ExitStack() as opened:
-        try:
-            if Path(path).is_dir():
-                raise PartwrightError(f"{path!r} is a folder: name one file", path=path)
-            format_of(path)
-            file = opened.enter_context(Path(path).open("rb"))
-            about = Path(path).stat()
-            start = file.peek(len(_GZIP))
-        except FileNotFoundError:
-            why = "only files on this machine are read" if "://" in path else "check its name"
-            if "*" in path:
-                why = "one file is read at a time"
-            raise PartwrightError(f"there is no file {path!r}: {why}", path=path) from None
-        except OSError as error:
-            raise PartwrightError(
-                f"{path!r} cannot be read ({error.strerror}): check its name", path=path
-            ) from error
+        kind = format_of(path, told or ("csv" if delimiter else "json"))
+        return _of_stream("stdin", kind, delimiter, Peeked("stdin", sys.stdin.buffer), None)
+    kind = format_of(path, told, delimiter)
+    if delimiter is not None and kind not in _DELIMITERS:
+        raise PartwrightError(f"a delimiter is of csv, and {path!r} is {kind}: leave it out", path=path)
+    with ExitStack() as closing:
+        file, size = _opened(path)
+        closing.callback(file.close)
+        start = _start(file)
         if not start:
             raise PartwrightError(f"{path!r} is empty: it has no records and no columns", path=path)
-        if start.startswith(_GZIP):
-            raise _compressed(path)
-        size = about.st_size if stat.S_ISREG(about.st_mode) else None
-        records = _FORMATS[Path(path).suffix.lower()][1](path, file, size)
-        opened.pop_all()
+        codec = codec_of(start)
+        if kind in _OF_TEXT:
+            records = _of_stream(path, kind, delimiter, Peeked(path, file), size)
+        elif codec is not None:
+            raise PartwrightError(
+                f"{path!r} is compressed with {codec} as a whole, and {kind} is read in any order: unpack it first",
+                path=path,
+            )
+        elif kind == "avro":
+            records = AvroRecords(path, file)
+        else:
+            records = (ParquetRecords if kind == "parquet" else ArrowRecords)(path, file, size)
+        closing.pop_all()
         return records
 
 
-def _compressed(path: str) -> PartwrightError:
-    return PartwrightError(
-        f"{path!r} is compressed with gzip: unpack it first, or give JSON lines to stdin, `zcat FILE | "
-        "partwright place - ...`",
-        path=path,
-    )
+def _of_stream(path: str, kind: str, delimiter: str | None, file: Peeked, size: int | None) -> Records:
+    codec = codec_of(file.peek(4))
+    if codec is not None:
+        # How much that is, nobody knows before the end.
+        file, size = unpacked(path, cast("BinaryIO", file), codec), None
+    if kind == "jsonl":
+        if are_documents(file.peek()):
+            return JsonRecords(path, cast("BinaryIO", DocumentLines(path, file)), None, "object")
+        return JsonRecords(path, cast("BinaryIO", file), size)
+    return DelimitedRecords(path, cast("BinaryIO", file), size, delimiter or _DELIMITERS[kind], kind)
+
+
+def _opened(path: str) -> tuple[BinaryIO, int | None]:
+    if is_remote(path):
+        remote = opened(path)
+        remote.seek(0, 2)
+        size = remote.tell()
+        remote.seek(0)
+        return remote, size
+    try:
+        file = Path(path).open("rb")  # noqa: SIM115 - closed by the caller
+        about = Path(path).stat()
+    except FileNotFoundError:
+        raise PartwrightError(f"there is no file {path!r}: check its name", path=path) from None
+    except OSError as error:
+        raise PartwrightError(
+            f"{path!r} cannot be read ({error.strerror}): check its name", path=path
+        ) from error
+    return file, about.st_size if stat.S_ISREG(about.st_mode) else None
+
+
+def _start(file: BinaryIO) -> bytes:
+    if hasattr(file, "peek"):
+        start: bytes = file.peek(4)
+        return start
+    start = file.read(4)
+    file.seek(0)
+    return start

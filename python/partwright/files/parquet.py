@@ -16,11 +16,19 @@ import pyarrow.parquet as pq
 
 from partwright.errors import PartwrightError
 from partwright.files.footer import Footer, footer_length
-from partwright.files.formats import Opened, find_column, not_regular, refuse_taken, whole
+from partwright.files.formats import (
+    Opened,
+    find_column,
+    not_regular,
+    path_in,
+    picked,
+    refuse_taken,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from io import BufferedReader
+    from typing import BinaryIO
 
     from partwright.files.formats import Column, Wanted, Writable
 
@@ -44,7 +52,7 @@ class ParquetRecords(Opened):
     format = "parquet"
     is_text = False
 
-    def __init__(self, path: str, file: BufferedReader, size: int | None) -> None:
+    def __init__(self, path: str, file: BinaryIO, size: int | None) -> None:
         super().__init__(file)
         self._path = path
         if size is None:
@@ -66,25 +74,36 @@ class ParquetRecords(Opened):
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
         """See `Records`."""
         names = self._parquet.schema_arrow.names
-        for column in wanted:
-            find_column(self._path, names, column.name)
-        chosen = [column.name for column in wanted]
-        yield from self._batches(self._reader(chosen), range(self._parquet.num_row_groups), chosen)
+        paths = [path_in(names, column.name) for column in wanted]
+        for first, *_ in paths:
+            find_column(self._path, names, first)
+        chosen = [first for first, *_ in paths]
+        whole_ones = [first for first, *inside in paths if not inside]
+        for columns in self._batches(self._reader(whole_ones), range(self._parquet.num_row_groups), chosen):
+            yield tuple(
+                picked(self._path, column, inside, first)
+                for column, (first, *inside) in zip(columns, paths, strict=True)
+            )
 
     def extend(self, key: Wanted, name: str, computed: Callable[[Column], Column], sink: Writable) -> None:
         """See `Records`."""
         names = self._parquet.schema_arrow.names
-        place = find_column(self._path, names, key.name)
+        first, *inside = path_in(names, key.name)
+        place = find_column(self._path, names, first)
         refuse_taken(self._path, names, name)
         footer, length = self._footer(name)
         codec = self._codec(place)
-        reader = self._reader([key.name])
+        reader = self._parquet if inside else self._reader([first])
         # A type that has no key bytes is refused before a large file is copied.
-        computed(pa.nulls(0, self._parquet.schema_arrow.field(place).type))
+        computed(picked(self._path, pa.nulls(0, self._parquet.schema_arrow.field(place).type), inside, first))
         at = self._copy(sink, self._size - _END - length)
         for group in range(self._parquet.num_row_groups):
-            keys = (columns[0] for columns in self._batches(reader, [group], [key.name]))
-            parts = [part for key_part in keys for part in _chunks(computed(key_part))]
+            keys = (columns[0] for columns in self._batches(reader, [group], [first]))
+            parts = [
+                part
+                for key_part in keys
+                for part in _chunks(computed(picked(self._path, key_part, inside, first)))
+            ]
             written = io.BytesIO()
             table = pa.table({name: pa.chunked_array(parts, pa.int32())})
             pq.write_table(table, written, _LARGEST_GROUP, compression=codec, store_schema=False)

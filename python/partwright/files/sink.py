@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
+from partwright.files.compressed import compressing, without_suffix
 from partwright.files.opening import format_of
 
 if TYPE_CHECKING:
@@ -54,20 +55,28 @@ class _Sink:
     def flush(self) -> None:
         """There is nothing to flush."""
 
+    def close(self) -> None:
+        """Who opened the file closes it."""
+
 
 @contextmanager
-def open_sink(out: str | None, records: Records) -> Iterator[Writable]:
+def open_sink(
+    out: str | None, records: Records, source: str | None = None, *, force: bool = True
+) -> Iterator[Writable]:
     """Where the whole of a file goes, in the format of `records`.
 
     A file is written beside `out` and takes its place when the block ends well; otherwise it is removed and
     what was there stays as it was. So `out` may be the file that is read.
 
     Args:
-        out: The file; None or `-` is stdout.
+        out: The file; None or `-` is stdout. Its name says whether it is compressed.
         records: What is read.
+        source: The file that is read; None where that may be replaced.
+        force: Whether a file that is there may be replaced.
 
     Raises:
-        PartwrightError: It cannot be written, is of another format, or is a terminal that cannot show it.
+        PartwrightError: It is there, or is what is read; it cannot be written, is of another format, or is a
+            terminal that cannot show it.
     """
     if out in {None, "-"}:
         # Python's own, for the command has put another one into its place.
@@ -78,22 +87,41 @@ def open_sink(out: str | None, records: Records) -> Iterator[Writable]:
                 f"a terminal cannot show {records.format}: name a file with --out, or send stdout to a file or a pipe"
             )
         sys.stdout.flush()
-        with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as file:
-            yield _Sink(file, "stdout")
+        with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as stdout:
+            yield _Sink(stdout, "stdout")
         return
     about = _about(out)
     if about is not None and not stat.S_ISREG(about.st_mode):
-        with _opened(out) as file:
-            yield _Sink(file, out)
+        with _opened(out) as device:
+            yield _Sink(device, out)
         return
+    if about is not None and source is not None and _is_same(source, about):
+        raise PartwrightError(
+            f"--out {out!r} is the file that is read: give --in-place instead to replace it"
+        )
+    if about is not None and not force:
+        raise PartwrightError(
+            f"--out {out!r} is there already: give --force to replace it, or name another file"
+        )
     if format_of(out) != records.format:
         raise PartwrightError(
             f"--out {out!r} would have another format than what is read, which is {records.format}: place adds a "
             "column, it does not convert"
         )
     # Where the name is a link, the file that it leads to is replaced, and not the link.
-    with _replacing(out, Path(os.path.realpath(out)), about) as file:
-        yield _Sink(file, out)
+    with (
+        _replacing(out, Path(os.path.realpath(out)), about) as file,
+        compressing(_Sink(file, out), without_suffix(out)[1]) as sink,
+    ):
+        yield sink
+
+
+def _is_same(source: str, about: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(Path(source).stat(), about)
+    except OSError:
+        # stdin, or a file elsewhere.
+        return False
 
 
 def _about(out: str) -> os.stat_result | None:

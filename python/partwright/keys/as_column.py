@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import isnan
 from numbers import Integral
 from types import NoneType
@@ -12,11 +13,13 @@ import pyarrow as pa
 
 from partwright._check import first_line
 from partwright.errors import KeyTypeError, PartwrightError
+from partwright.keys.key_text import text_bytes
+from partwright.keys.right_form import right_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["as_column", "is_single", "single_column", "text_bytes"]
+__all__ = ["as_column", "is_expression", "is_single", "single_column"]
 
 _SINGLE = (str, bytes, bytearray, memoryview, int, float, UUID, pa.Scalar)
 _INT64 = range(-(2**63), 2**63)
@@ -30,6 +33,12 @@ def is_single(values: object) -> bool:
     return isinstance(values, _SINGLE) or _kind(type(values)) == "null" or getattr(values, "ndim", None) == 0
 
 
+def is_expression(values: object) -> bool:
+    """Whether this is an expression of polars, which nobody here imports."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(values, polars.Expr)
+
+
 def as_column(values: object, key_type: str | None) -> object:
     """A column for the core: as it is where it has Arrow's capsules, so that nothing is copied.
 
@@ -37,6 +46,8 @@ def as_column(values: object, key_type: str | None) -> object:
         KeyTypeError: The values are no column of one kind.
         PartwrightError: A value that no Arrow type of its kind can hold.
     """
+    if (sentence := right_form(values)) is not None:
+        raise KeyTypeError(sentence)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         if str(getattr(values, "dtype", "")) == "Object":
             # What polars puts into its capsule is the objects' addresses.
@@ -66,33 +77,6 @@ def single_column(value: object, key_type: str | None) -> pa.Array:
     if hasattr(value, "__array__"):
         return _made(value, key_type, lambda array, _: pa.array([array[()]]))
     return _made([value], key_type, lambda values, _: _from_sequence(values, key_type, single=True))
-
-
-def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes:
-    """The bytes of one text as UTF-8.
-
-    A surrogate without its pair is no character. Java's StringSerializer writes `?` for it; under the key
-    type `utf8` it is refused.
-
-    Raises:
-        PartwrightError: An unpaired surrogate under another key type than `java:string`.
-    """
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        pass
-    # Python keeps a pair of surrogates as two characters; Java sees the one that they stand for.
-    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    if key_type == "java:string":
-        return paired.encode("utf-8", "replace")
-    try:
-        return paired.encode()
-    except UnicodeEncodeError as error:
-        refusal = PartwrightError(
-            f"the text {text!r} has the unpaired surrogate {paired[error.start]!r}, which UTF-8 cannot hold; "
-            "key_type='java:string' writes it as '?', as Java does"
-        )
-        raise _placed(refusal, row) from None
 
 
 def _made(values: object, key_type: str | None, make: Callable[[Any, str | None], pa.Array]) -> pa.Array:

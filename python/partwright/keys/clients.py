@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from partwright import _core
 from partwright.errors import KeyTypeError
+from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from partwright._check import Fields
     from partwright.keys.hashing import Key
 
-__all__ = ["KeyPlacement", "clients", "key_types", "placements", "which"]
+__all__ = ["KeyPlacement", "client_names", "clients", "key_bytes_of", "key_types", "placements", "which"]
 
 
 def clients() -> pa.Table:
@@ -92,8 +92,7 @@ def which(
     return {each.client: each.partition for each in placements(key, n, client, key_type)}
 
 
-@dataclass(frozen=True)
-class KeyPlacement:
+class KeyPlacement(NamedTuple):
     """Where one client puts one key, and how it gets there.
 
     Attributes:
@@ -129,16 +128,32 @@ def placements(
         >>> java.hash, java.dividend, java.partition
         (-1442328778, 705154870, 10)
     """
-    from partwright.keys.hashing import encode  # noqa: PLC0415 - it brings pyarrow, which `import partwright` does without
-
     _core.check(n, "java" if client is None else client, key_type)
-    key_bytes = encode(key, key_type)
+    key_bytes = key_bytes_of(key, key_type)
     if not isinstance(key_bytes, bytes | None):
         raise KeyTypeError(
             f"one key is looked up, not {type(key).__name__}: partition_for_key takes a column"
         )
     chosen = [row for row in _core.clients() if client in {None, row["client"]}]
     return [_placement(row, key_bytes, n, key_type) for row in chosen]
+
+
+def key_bytes_of(key: Key | None, key_type: str | None = None) -> bytes | None:
+    r"""The key bytes of one key; `partwright.encode` without pyarrow, which text and bytes need not.
+
+    Examples:
+        >>> key_bytes_of("TT0124"), key_bytes_of(42, "java:short"), key_bytes_of(None)
+        (b'TT0124', b'\x00*', None)
+    """
+    if key is None:
+        return None
+    if isinstance(key, str) and key_type in {None, "utf8", "java:string"}:
+        return text_bytes(key, key_type)
+    if isinstance(key, bytes) and key_type in {None, "bytes"}:
+        return key
+    from partwright.keys.hashing import encode  # noqa: PLC0415 - see above
+
+    return encode(key, key_type)
 
 
 def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str | None) -> KeyPlacement:
@@ -158,6 +173,16 @@ def _placement(row: Fields, key: bytes | None, n: SupportsIndex, key_type: str |
         why=why,
         setting=row["setting"],
     )
+
+
+def client_names() -> list[str]:
+    """The names of the clients, in the order of `clients()`.
+
+    Examples:
+        >>> client_names()[:3]
+        ['java', 'java:string-hash', 'librdkafka']
+    """
+    return [row["client"] for row in _core.clients()]
 
 
 def key_types() -> list[str]:

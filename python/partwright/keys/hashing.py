@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, overload
 import pyarrow as pa
 
 from partwright import _core
-from partwright.keys.as_column import as_column, is_single, single_column, text_bytes
+from partwright._doors import polars_namespace
+from partwright.keys.as_column import as_column, is_expression, is_single, single_column
+from partwright.keys.key_text import text_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import SupportsIndex
     from uuid import UUID
+
+    from polars import Expr
 
 __all__ = ["coordinator_partition", "encode", "murmur2", "partition_for_key", "placer"]
 
@@ -41,12 +45,18 @@ def murmur2(keys: None, *, key_type: str | None = None) -> None: ...
 @overload
 def murmur2(keys: Key, *, key_type: str | None = None) -> int: ...
 @overload
+def murmur2(keys: Expr, *, key_type: str | None = None, threads: SupportsIndex = 1) -> Expr: ...
+@overload
+def murmur2(
+    keys: Sequence[Key | None], *, key_type: str | None = None, threads: SupportsIndex = 1
+) -> pa.Array: ...
+@overload
 def murmur2(
     keys: Column, *, key_type: str | None = None, threads: SupportsIndex = 1
 ) -> pa.Array | pa.ChunkedArray: ...
 def murmur2(
     keys: object, *, key_type: str | None = None, threads: SupportsIndex = 1
-) -> int | pa.Array | pa.ChunkedArray | None:
+) -> int | pa.Array | pa.ChunkedArray | Expr | None:
     """Kafka's murmur2 of each key, as Java's signed 32-bit int.
 
     Source: `org.apache.kafka.common.utils.Utils.murmur2`, the same from 0.8.2 to 4.4.0.
@@ -72,6 +82,8 @@ def murmur2(
         [-973932308, None, -790332482]
     """
     _core.check(1, "java", key_type)
+    if is_expression(keys):
+        return polars_namespace(keys).murmur2(key_type, threads=threads)
     if is_single(keys):
         key = _single_bytes(keys, key_type)
         return None if key is None else _core.murmur2_of_bytes(key)
@@ -92,6 +104,24 @@ def partition_for_key(
 ) -> int | None: ...
 @overload
 def partition_for_key(
+    keys: Expr,
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    threads: SupportsIndex = 1,
+) -> Expr: ...
+@overload
+def partition_for_key(
+    keys: Sequence[Key | None],
+    n: SupportsIndex,
+    client: str = "java",
+    key_type: str | None = None,
+    *,
+    threads: SupportsIndex = 1,
+) -> pa.Array: ...
+@overload
+def partition_for_key(
     keys: Column,
     n: SupportsIndex,
     client: str = "java",
@@ -106,7 +136,7 @@ def partition_for_key(
     key_type: str | None = None,
     *,
     threads: SupportsIndex = 1,
-) -> int | pa.Array | pa.ChunkedArray | None:
+) -> int | pa.Array | pa.ChunkedArray | Expr | None:
     """The partition that a client's producer gives a record with each key.
 
     For `java` that is `toPositive(murmur2(key)) % n` (`BuiltInPartitioner.partitionForKey`, kafka-clients
@@ -119,7 +149,9 @@ def partition_for_key(
         keys: A column: a pyarrow Array or ChunkedArray, anything else with Arrow's PyCapsule interface (polars,
             arro3, nanoarrow, pandas), a numpy array, or a list of str, bytes or None. Its type: string,
             large_string, string_view, binary, large_binary, binary_view, fixed_size_binary, a dictionary of
-            one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key.
+            one of them, or under a `java:` key type numbers and booleans. Keys are read in place. Or one key: a str
+            is always a key and never a column's name, so `partition_for_key("user", 48)` is one number, the partition
+            of the key `user`. Or an expression of polars.
         n: How many partitions the topic has, 1 to 2^31-1.
         client: The client profile, a name in `partwright.clients()`.
         key_type: How a value becomes key bytes; see `encode`.
@@ -128,8 +160,10 @@ def partition_for_key(
 
     Returns:
         An int32 column as long as `keys`, null where the client does not go by the key, sharing the keys'
-        validity bitmap where that is the same; a ChunkedArray of the same chunks where `keys` came in chunks.
-        For one key an int or None.
+        validity bitmap where that is the same. It is a pyarrow Array for a list, a numpy array and whatever is one
+        Arrow array, pandas' columns of Python's objects among them; and a ChunkedArray of the same chunks for what
+        comes in chunks: a ChunkedArray, a polars Series, a pandas Series of an Arrow type. For one key an int or
+        None; for an expression of polars an expression of Int32.
 
     Raises:
         KeyTypeError: The keys' type has no key bytes under this key type.
@@ -157,6 +191,8 @@ def partition_for_key(
         # What Spark brings batch by batch: nothing is to be found out about it first.
         return _core.partition_for_key(keys, n, client, key_type, threads)
     _core.check(n, client, key_type)
+    if is_expression(keys):
+        return polars_namespace(keys).partition_for_key(n, client, key_type, threads=threads)
     if is_single(keys):
         return _core.partition_for_bytes(_single_bytes(keys, key_type), n, client)
     return _core.partition_for_key(as_column(keys, key_type), n, client, key_type, threads)
@@ -192,8 +228,14 @@ def coordinator_partition(ids: None, n: SupportsIndex = 50) -> None: ...
 @overload
 def coordinator_partition(ids: str | bytes, n: SupportsIndex = 50) -> int: ...
 @overload
+def coordinator_partition(ids: Expr, n: SupportsIndex = 50) -> Expr: ...
+@overload
+def coordinator_partition(ids: Sequence[str | bytes | None], n: SupportsIndex = 50) -> pa.Array: ...
+@overload
 def coordinator_partition(ids: Column, n: SupportsIndex = 50) -> pa.Array | pa.ChunkedArray: ...
-def coordinator_partition(ids: object, n: SupportsIndex = 50) -> int | pa.Array | pa.ChunkedArray | None:
+def coordinator_partition(
+    ids: object, n: SupportsIndex = 50
+) -> int | pa.Array | pa.ChunkedArray | Expr | None:
     """The partition of `__consumer_offsets` that has a consumer group's offsets, by the group's id.
 
     That is `Utils.abs(id.hashCode()) % n` (`GroupCoordinatorService.partitionFor`, kafka-group-coordinator 4.4.0, and
@@ -223,6 +265,8 @@ def coordinator_partition(ids: object, n: SupportsIndex = 50) -> int | pa.Array 
         [12, 0, None, 0]
     """
     _core.check(n, "java", None)
+    if is_expression(ids):
+        return polars_namespace(ids).coordinator_partition(n)
     if is_single(ids):
         return _core.coordinator_partition_of_bytes(_single_bytes(ids, None), n)
     return _core.coordinator_partition(as_column(ids, None), n)
@@ -233,8 +277,12 @@ def encode(values: None, key_type: str | None = None) -> None: ...
 @overload
 def encode(values: Key, key_type: str | None = None) -> bytes: ...
 @overload
+def encode(values: Expr, key_type: str | None = None) -> Expr: ...
+@overload
+def encode(values: Sequence[Key | None], key_type: str | None = None) -> pa.Array: ...
+@overload
 def encode(values: Column, key_type: str | None = None) -> pa.Array | pa.ChunkedArray: ...
-def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa.ChunkedArray | None:
+def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa.ChunkedArray | Expr | None:
     r"""The bytes that a record's key has on the wire, as Kafka's own serializers write them.
 
     ===================== ============================ =======================================================
@@ -275,6 +323,8 @@ def encode(values: object, key_type: str | None = None) -> bytes | pa.Array | pa
         [b'?\xc0\x00\x00', None]
     """
     _core.check(1, "java", key_type)
+    if is_expression(values):
+        return polars_namespace(values).encode(key_type)
     if is_single(values):
         return _single_bytes(values, key_type)
     return _core.encode(as_column(values, key_type), key_type)

@@ -1,10 +1,12 @@
-"""Key bytes as people read them."""
+"""Text as key bytes, and key bytes as people read them."""
 
 from __future__ import annotations
 
 import struct
 
-__all__ = ["short", "shown_key"]
+from partwright.errors import PartwrightError
+
+__all__ = ["short", "shown_key", "text_bytes"]
 
 _SHORT = 100
 
@@ -49,3 +51,30 @@ def short(shown: str) -> str:
         ('N14228', 'xx... (900 characters)')
     """
     return shown if len(shown) <= _SHORT else f"{shown[:_SHORT]}... ({len(shown):,} characters)"
+
+
+def text_bytes(text: str, key_type: str | None, row: int | None = None) -> bytes:
+    """The bytes of one text as UTF-8.
+
+    A surrogate without its pair is no character. Java's StringSerializer writes `?` for it; under the key
+    type `utf8` it is refused.
+
+    Raises:
+        PartwrightError: An unpaired surrogate under another key type than `java:string`.
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    # Python keeps a pair of surrogates as two characters; Java sees the one that they stand for.
+    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    if key_type == "java:string":
+        return paired.encode("utf-8", "replace")
+    try:
+        return paired.encode()
+    except UnicodeEncodeError as error:
+        refusal = PartwrightError(
+            f"the text {text!r} has the unpaired surrogate {paired[error.start]!r}, which UTF-8 cannot hold; "
+            "key_type='java:string' writes it as '?', as Java does"
+        )
+        raise (refusal if row is None else refusal.at_row(row)) from None

@@ -49,14 +49,15 @@ def page(answer: object, *, asked: Asked | None = None, **more: object) -> str:
     return html(document, asked)
 
 
-def notebook(answer: object) -> str | None:
+def notebook(answer: object) -> str:
     """What a notebook shows of an answer: its words and first figures, as SVG.
 
     Args:
         answer: See `page`.
 
     Returns:
-        A piece of HTML without a script; None where what makes it is missing, and a notebook shows the answer's text.
+        A piece of HTML without a script. Where what draws plots is missing (`pip install 'partwright[report]'`), it has
+        the words and the numbers alone.
 
     Examples:
         >>> import partwright as pw
@@ -65,10 +66,11 @@ def notebook(answer: object) -> str | None:
     """
     try:
         check("report.html")
+        is_drawn = True
     except MissingExtraError:
-        return None
+        is_drawn = False
     _, document = _document(answer, None, {})
-    return fragment(document)
+    return fragment(document, is_drawn=is_drawn)
 
 
 def _document(answer: object, asked: Asked | None, more: dict[str, object]) -> tuple[Asked, Document]:

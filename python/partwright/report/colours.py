@@ -82,10 +82,9 @@ def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def clients() -> list[str]:
     """The clients' names in their order: Java's first."""
-    from partwright.keys.clients import clients as table
+    from partwright.keys.clients import client_names
 
-    names: list[str] = table()["client"].to_pylist()
-    return names
+    return client_names()
 
 
 def strategies() -> list[str]:

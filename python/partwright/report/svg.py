@@ -52,31 +52,33 @@ def _with_own_ids(drawn: str) -> str:
 _CLIP = re.compile(r"""(?<=[#"])clip(\d+)(?=[)"])""")
 
 
-def fragment(document: Document) -> str:
+def fragment(document: Document, *, is_drawn: bool = True) -> str:
     """An answer in short: its words and its first figures.
 
     Args:
         document: It.
+        is_drawn: Whether its figures are plots; else they are tables alone, which are open.
 
     Returns:
         HTML without a script.
     """
     said = "".join(f"<p>{_text(verdict.mark + verdict.text)}</p>" for verdict in document.verdicts[:_FIGURES])
-    figures = "".join(_figure(figure) for figure in document.figures[:_FIGURES])
+    figures = "".join(_figure(figure, is_drawn=is_drawn) for figure in document.figures[:_FIGURES])
     return f'<div class="partwright"><p><b>{_text(document.title)}</b></p>{said}{figures}</div>'
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Figure, *, is_drawn: bool) -> str:
     head = "".join(f'<th scope="col">{_text(column.title)}</th>' for column in figure.columns)
     rows = "".join(_row(column.written(row) for column in figure.columns) for row in figure.rows[:_ROWS])
     left = figure.left + max(0, len(figure.rows) - _ROWS)
     more = f"<p>… and {left:,} more</p>" if left else ""
-    plot = svg(figure)
+    plot = svg(figure) if is_drawn else ""
+    is_open = "" if is_drawn else " open"
     picture = f'<div role="img" aria-label="{_text(figure.sentence)}">{plot}</div>' if plot else ""
     return (
         f"<p><b>{_text(figure.title)}</b>: {_text(figure.sentence)}</p>{picture}"
-        f"<details><summary>The numbers</summary><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        f"{more}</details>"
+        f"<details{is_open}><summary>The numbers</summary><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>{more}</details>"
     )
 
 

@@ -10,8 +10,6 @@ import click
 
 from partwright._check import refused
 from partwright.cli.input.options import json_option
-from partwright.cli.tables.advise import print_advice
-from partwright.cluster import advise
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -124,6 +122,8 @@ def command(target_mb_s: float, as_json: bool, **given: Any) -> None:
       partwright advise 40 --produce 10 --consume 5..8 --brokers 5 --growth 2
       partwright advise 100 --power 1,1,2 --replication-factor 2 --json
     """
+    from partwright.cluster import advise
+
     try:
         advice = advise(target_mb_s, **{name: value for name, value in given.items() if value is not None})
     except PartwrightError as error:
@@ -131,6 +131,8 @@ def command(target_mb_s: float, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json.dumps(advice.to_dict()))
     else:
+        from partwright.cli.tables.advise import print_advice
+
         print_advice(advice, target_mb_s)
 
 

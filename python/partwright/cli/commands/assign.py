@@ -101,7 +101,7 @@ def command(
         refuse_for_file(file, connection, None)
     if report is not None and jsonl:
         raise PartwrightError("--report is of one group: leave out --jsonl")
-    _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared, as_json)
+    _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared)
 
     if not jsonl:
         text = "" if is_topic(file) else "".join(lines(file))
@@ -118,13 +118,11 @@ def command(
 
 
 def _refuse_misuse(
-    own: str | None, assignor: str | None, jsonl: bool, is_one: bool, is_compared: bool, as_json: bool
+    own: str | None, assignor: str | None, jsonl: bool, is_one: bool, is_compared: bool
 ) -> None:
     if is_compared and (jsonl or assignor != own):
         other = "--jsonl" if jsonl else f"--assignor {assignor}"
         raise PartwrightError(f"--compare asks today's assignors about one group: leave out {other}")
-    if as_json and not is_compared:
-        raise PartwrightError("an assignment is JSON already: --json is for --compare")
     if is_one and jsonl:
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 

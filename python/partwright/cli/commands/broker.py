@@ -9,10 +9,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from partwright.cli.input.completion import security_names
-from partwright.kafka import embedded_detached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +42,8 @@ def command() -> None:
 @_json
 def start(port: int | None, security: str | None, *, as_json: bool) -> None:
     """Start a broker in the background, and print its bootstrap servers."""
+    from partwright.kafka import embedded_detached
+
     with _spinner() as progress:
         started = embedded_detached.start(port, security=security, progress=progress)
     broker = started.broker
@@ -67,6 +67,8 @@ def start(port: int | None, security: str | None, *, as_json: bool) -> None:
 @click.pass_context
 def status(context: click.Context, *, as_json: bool) -> None:
     """Say whether a broker runs and where; exit 1 if none does."""
+    from partwright.kafka import embedded_detached
+
     broker = embedded_detached.status()
     if as_json:
         _print({"running": False} if broker is None else _object(broker))
@@ -90,6 +92,8 @@ def status(context: click.Context, *, as_json: bool) -> None:
 @_json
 def stop(*, as_json: bool) -> None:
     """Stop the broker, and remove its records and its log."""
+    from partwright.kafka import embedded_detached
+
     with _spinner() as progress:
         progress("stopping Kafka")
         broker = embedded_detached.stop()
@@ -141,5 +145,7 @@ def _spinner() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _words: None
         return
+    from rich.console import Console
+
     with Console(stderr=True).status("") as shown:
         yield shown.update

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
     column_option,
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
     from partwright._check import Json
     from partwright.audit.check import Check
     from partwright.cli.input.connection import Connection
+    from partwright.cli.input.files import Source
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
 
 @click.command("check")
-@click.argument("file")
+@files_argument
 @column_option("--key", "The column whose value is the record's key; a topic's records have their own.")
 @partitions_option("How many partitions the topic has (default: as many as kafka://host:port/topic has).")
 @column_option(
@@ -71,6 +73,7 @@ __all__ = ["command"]
 @report_option
 def command(
     file: str,
+    source: Source,
     key: str | None,
     partitions: int | None,
     partition: str | None,
@@ -86,8 +89,9 @@ def command(
 ) -> int:
     """Check that each record is in the partition that a client's producer gives it.
 
-    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
-    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+    FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
+    also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
+    on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
     A record whose partition is null or no whole number from 0 to n-1 is misplaced. Where the client does not
     determine the partition, as java does not for a null key, any of them is right and null is too: such a record is
@@ -118,7 +122,7 @@ def command(
         is_checked = True
     else:
         refuse_for_file(file, connection, bounds)
-        found = _check_file(file, key, partitions, partition, client, key_type, options)
+        found = _check_file(file, source, key, partitions, partition, client, key_type, options)
         is_checked = partition is not None
     save_report(report, found, file, read, is_checked=is_checked)
     if as_json:
@@ -134,6 +138,7 @@ def command(
 
 def _check_file(
     file: str,
+    source: Source,
     key: str | None,
     partitions: int | None,
     partition: str | None,
@@ -143,7 +148,7 @@ def _check_file(
 ) -> Check:
     # Imported here alone: --help is there at once.
     from partwright.audit.check import Check
-    from partwright.files import Wanted, open_records, text_type
+    from partwright.files import Wanted, text_type
 
     if key is None:
         raise PartwrightError(f"say which column of {file!r} is the key, with --key", path=file)
@@ -157,7 +162,7 @@ def _check_file(
         )
     if partition is not None:
         wanted.append(Wanted(partition, text_type("java:long"), lenient=True))
-    with open_records(file) as records, reading(file) as read:
+    with source.open() as records, reading(file) as read:
         for columns in records.read(wanted):
             found.add(*columns)
             read(found.rows, records.done)

@@ -7,25 +7,19 @@ import shlex
 from typing import TYPE_CHECKING
 
 import click
-from rich.markup import escape
-from rich.text import Text
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import json_option, partitions_option
-from partwright.cli.tables.console import right_table, stdout_console
+from partwright.cli.tables.plain import Cell, Column, Page, visible
 from partwright.errors import PartwrightError
-from partwright.keys.clients import placements
-from partwright.keys.hashing import coordinator_partition
-from partwright.report.text import plain
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
 
 __all__ = ["command"]
 
+_WIDTH = 160
 _GROUPS, _TRANSACTIONS = "__consumer_offsets", "__transaction_state"
 _PARTITIONS = 50
 _FORMATTERS = {
@@ -75,10 +69,15 @@ def command(
       partwright coordinator payments-1 --transactional
       partwright coordinator billing --broker 127.0.0.1:9092
     """
+    from partwright import _core
+    from partwright.keys.clients import key_bytes_of, placements
+
     _refuse_empty(group, transactional)
     topic = _TRANSACTIONS if transactional else _GROUPS
     found: Json = {"n": _PARTITIONS if n is None else n}
-    found["partition"] = coordinator_partition(group, found["n"])
+    # Without pyarrow, which `partwright.coordinator_partition` has for columns.
+    _core.check(found["n"], "java", None)
+    found["partition"] = _core.coordinator_partition_of_bytes(key_bytes_of(group), found["n"])
     if broker is None and connection.is_given:
         raise PartwrightError("--command-config and -X are for reaching a Kafka: name it with --broker")
     if broker is not None:
@@ -94,7 +93,7 @@ def command(
     if as_json:
         click.echo(json.dumps(answer))
     else:
-        _print(stdout_console(), answer, broker)
+        _print(Page(_WIDTH), answer, broker)
 
 
 def _refuse_empty(group: str, transactional: bool) -> None:
@@ -113,34 +112,34 @@ def _reading(topic: str, partition: int, servers: str) -> str:
     )
 
 
-def _print(console: Console, answer: Json, broker: str | None) -> None:
+def _print(page: Page, answer: Json, broker: str | None) -> None:
     least = ", for Kafka's absolute value of the least int is 0" if answer["hash"] == -(2**31) else ""
-    where = f"partition [bold]{answer['partition']}[/] of the {answer['n']:,} of {answer['topic']}"
-    console.print(f"[bold]{escape(plain(answer['id']))}[/]: {where}")
-    console.print(f"abs(hashCode) % n: abs({answer['hash']}) % {answer['n']} = {answer['partition']}{least}")
+    where = f": partition {answer['partition']} of the {answer['n']:,} of {answer['topic']}"
+    page.line(Cell(visible(answer["id"]), bold=True), where)
+    page.line(f"abs(hashCode) % n: abs({answer['hash']}) % {answer['n']} = {answer['partition']}{least}")
     if broker is None:
-        console.print("The broker that leads this partition is the coordinator; --broker asks who that is.")
+        page.line("The broker that leads this partition is the coordinator; --broker asks who that is.")
     elif answer["leader"] is None:
-        console.print(
-            "[yellow]No broker leads this partition[/]: there is no coordinator as long as that is so."
+        page.line(
+            Cell("No broker leads this partition", colour="yellow"),
+            ": there is no coordinator as long as that is so.",
         )
     else:
         leader = answer["leader"]
-        console.print(
+        page.line(
             f"The coordinator is broker {leader['id']} at {leader['host']}:{leader['port']}, which leads it."
         )
     if answer.get("offsets"):
-        table = right_table()
-        table.add_column("topic")
-        for name in ("partition", "next offset"):
-            table.add_column(name, justify="right")
-        table.add_column("metadata")
-        for each in answer["offsets"]:
-            table.add_row(
-                escape(each["topic"]), f"{each['partition']}", f"{each['offset']:,}", escape(each["metadata"])
-            )
-        console.print(table)
+        columns = [Column("topic"), Column("partition", right=True, whole=True)]
+        columns += [Column("next offset", right=True, whole=True), Column("metadata")]
+        page.table(
+            columns,
+            [
+                (each["topic"], f"{each['partition']}", f"{each['offset']:,}", visible(each["metadata"]))
+                for each in answer["offsets"]
+            ],
+        )
     elif "offsets" in answer:
-        console.print("The group has committed no offset.")
-    console.print("To read that partition (Kafka 3.9 and later):")
-    console.print(Text(f"  {answer['read']}"), soft_wrap=True)
+        page.line("The group has committed no offset.")
+    page.line("To read that partition (Kafka 3.9 and later):")
+    page.copied(f"  {answer['read']}")

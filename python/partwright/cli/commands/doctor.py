@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.markup import escape
 
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import json_option
-from partwright.cli.tables.console import stdout_console
+from partwright.cli.tables.plain import Cell, Page, is_ascii
 from partwright.errors import PartwrightError
-from partwright.report.colours import FAILS, HOLDS, TERMINAL
 
 if TYPE_CHECKING:
     from partwright.cli.input.connection import Connection
     from partwright.kafka.probe import Step
 
 __all__ = ["command"]
+
+_WIDTH = 160
 
 _FROM_ENVIRONMENT = ""
 
@@ -89,14 +89,12 @@ def command(
     from partwright.kafka.doctor import examine
 
     config = connection.config(bootstrap)
-    console = stdout_console()
+    page = Page(_WIDTH)
     steps: list[Step] = []
     for step in examine(None, topic=topic, group=group, kafka_config=config):
         steps.append(step)
         if not as_json:
-            console.print(
-                f"{_mark(step.passed)} {step.name} {escape(step.where)}: {escape(step.said)}", soft_wrap=True
-            )
+            page.copied(_mark(step.passed), f" {step.name} {step.where}: {step.said}")
     passed = all(step.passed for step in steps)
     if as_json:
         click.echo(json.dumps({"ok": passed, "steps": [step._asdict() for step in steps]}))
@@ -117,12 +115,14 @@ def _executors(address: str, timeout: float, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"ok": passed, "executors": [row._asdict() for row in rows]}))
         return 0 if passed else 1
-    console = stdout_console()
+    page = Page(_WIDTH)
     for row in rows:
         seen = f"Python {row.python}, partwright {row.partwright}, pyarrow {row.pyarrow}, {row.platform}"
-        console.print(f"{_mark(row.ok)} {escape(row.where)}: {escape(row.why or seen)}", soft_wrap=True)
+        page.copied(_mark(row.ok), f" {row.where}: {row.why or seen}")
     return 0 if passed else 1
 
 
-def _mark(passed: bool) -> str:
-    return f"[{TERMINAL[HOLDS]}]✓[/]" if passed else f"[{TERMINAL[FAILS]}]✗[/]"
+def _mark(passed: bool) -> Cell:
+    if is_ascii():
+        return Cell("ok" if passed else "FAILED", colour="green" if passed else "red")
+    return Cell("✓", colour="green") if passed else Cell("✗", colour="red")

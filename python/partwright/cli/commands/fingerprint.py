@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     column_option,
     is_topic,
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 
     from partwright.audit import Fingerprint
     from partwright.cli.input.connection import Connection
+    from partwright.cli.input.files import Source
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
 
 @click.command("fingerprint")
-@click.argument("file")
+@files_argument
 @column_option("--key", "The column of the records' keys.")
 @column_option("--partition", "The column that says where each record is.")
 @partitions_option("How many partitions the topic has (default: found; of a topic, as many as it has).", "n")
@@ -47,6 +49,7 @@ __all__ = ["command"]
 @report_option
 def command(
     file: str,
+    source: Source,
     key: str | None,
     partition: str | None,
     n: int | None,
@@ -60,8 +63,9 @@ def command(
 ) -> int:
     """Say which client wrote a topic, and for how many partitions, from where its keys are.
 
-    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
-    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+    FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
+    also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
+    on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
     Timestamps are whole numbers of milliseconds, or times; in text ISO 8601 too. Keys are tried as they are, then
     without a schema registry's five bytes, then without JSON's quotes. Some clients put every key into the same
@@ -95,7 +99,7 @@ def command(
         read, code = topic.told(), topic.exit_code(code)
     else:
         refuse_for_file(file, connection, bounds)
-        found = _of_file(file, key, partition, timestamp, offset, n, key_type)
+        found = _of_file(file, source, key, partition, timestamp, offset, n, key_type)
     save_report(report, found, file, read)
     if as_json:
         click.echo(json.dumps(found.to_dict() | ({"read": read} if read else {})))
@@ -110,6 +114,7 @@ def command(
 
 def _of_file(
     file: str,
+    source: Source,
     key: str | None,
     partition: str | None,
     timestamp: str | None,
@@ -121,7 +126,7 @@ def _of_file(
     from partwright.audit.columns import columns
     from partwright.audit.fingerprint import judge
     from partwright.audit.key_sums import Observed
-    from partwright.files import Wanted, open_records, text_type
+    from partwright.files import Wanted, text_type
     from partwright.keys.hashing import partition_for_key
 
     for option, name in (("--key", key), ("--partition", partition)):
@@ -138,7 +143,7 @@ def _of_file(
         for what, name in given.items()
     ]
     seen = Observed()
-    with open_records(file) as records, reading(file) as read:
+    with source.open() as records, reading(file) as read:
         for batch in records.read(wanted):
             keys, partitions, *others = batch
             rest = dict(zip(list(given)[2:], others, strict=True))

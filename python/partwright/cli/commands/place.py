@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
+from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
     column_name,
@@ -17,11 +19,14 @@ from partwright.cli.input.options import (
 from partwright.cli.reading_progress import reading
 from partwright.errors import PartwrightError
 
+if TYPE_CHECKING:
+    from partwright.cli.input.files import Source
+
 __all__ = ["command"]
 
 
 @click.command("place")
-@click.argument("file")
+@files_argument
 @column_option("--key", "The column whose value is the record's key.", required=True)
 @partitions_option("How many partitions the topic has.", required=True)
 @client_option("The client whose partitions are taken; `partwright which x -n 1` names all.")
@@ -37,19 +42,32 @@ __all__ = ["command"]
 @click.option(
     "--out",
     metavar="FILE",
-    help="The file to write, of the same format; it may be the one that is read (default: stdout).",
+    help="The file to write, of the same format; - is stdout, which is the default.",
 )
+@click.option("--force", is_flag=True, help="Replace the file that --out names, if it is there.")
+@click.option("--in-place", is_flag=True, help="Write to FILE itself, in one step when all is read.")
 def command(
-    file: str, key: str, partitions: int, client: str, key_type: str | None, column: str, out: str | None
+    file: str,
+    source: Source,
+    key: str,
+    partitions: int,
+    client: str,
+    key_type: str | None,
+    column: str,
+    out: str | None,
+    force: bool,
+    in_place: bool,
 ) -> None:
     """Add to each record of a file the partition that a client's producer gives it.
 
-    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc); - is JSON
-    lines on stdin. All else in it stays as it is: a csv field's quotes, the digits of a JSON number, parquet's pages.
+    FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, or Arrow (.arrow, .feather, .ipc), text also as
+    .gz, .bz2 or .zst; - is stdin, JSON unless --format says otherwise. All else in it stays as it is: a csv field's
+    quotes, the digits of a JSON number, parquet's pages. JSON over several lines becomes one object a line.
     The partition is null where the client does not determine one, as java does not for a null key. In csv an
     empty field is null and "" is the empty string; in JSON a member that is null or not there is null.
 
-    --out is written beside its place and takes it when it is complete: if that fails, what was there stays.
+    --out is written beside its place and takes it when it is complete: if that fails, what was there stays. What is
+    there already is replaced with --force alone, and FILE itself with --in-place.
     Of JSON lines nothing is written, to stdout either, before an object that has the key: if none has it, nothing is.
 
     \b
@@ -58,20 +76,31 @@ def command(
     \b
     Examples:
       partwright place orders.csv --key customer -n 12 --out placed.csv
-      partwright place ids.parquet --key id --key-type java:long -n 48 --client java --out ids.parquet
-      zcat events.jsonl.gz | partwright place - --key user -n 12 | head
+      partwright place ids.parquet --key id --key-type java:long -n 48 --client java --in-place
+      partwright place events.jsonl.gz --key user.id -n 12 | head
+      kcat -C -e -J -t orders | partwright place - --key key -n 12
     """
     # Imported here alone: --help is there at once.
     from partwright.audit.check import Placer
-    from partwright.files import Wanted, open_records, open_sink, text_type
+    from partwright.files import Wanted, open_sink, text_type
 
     if is_topic(file):
         raise PartwrightError(
             f"place reads files, and {file!r} is a topic: `partwright check` reads topics", path=file
         )
+    if in_place and (out is not None or file == "-" or "://" in file):
+        raise PartwrightError(
+            "--in-place replaces FILE, a file of this machine: leave out --out, or --in-place"
+        )
     placer = Placer(partitions, client, key_type)
     began = time.monotonic()
-    with open_records(file) as records, open_sink(out, records) as sink, reading(file) as read:
+    with (
+        source.open() as records,
+        open_sink(
+            file if in_place else out, records, None if in_place else file, force=force or in_place
+        ) as sink,
+        reading(file) as read,
+    ):
 
         def placed(keys: object) -> object:
             found = placer.place(keys)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright.cli.input.connection import connection_options, reading_options, refuse_for_file
+from partwright.cli.input.files import files_argument
 from partwright.cli.input.options import (
     client_option,
     column_option,
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 
     from partwright.audit.resize import Resize
     from partwright.cli.input.connection import Connection
+    from partwright.cli.input.files import Source
     from partwright.kafka.bounds import Bounds
 
 __all__ = ["command"]
 
 
 @click.command("resize")
-@click.argument("file")
+@files_argument
 @column_option("--key", "The column of the records' keys.")
 @click.option(
     "--from",
@@ -60,6 +62,7 @@ __all__ = ["command"]
 @report_option
 def command(
     file: str,
+    source: Source,
     key: str | None,
     from_: int | None,
     to: int,
@@ -76,8 +79,9 @@ def command(
 ) -> int:
     """Say which keys and records go to another partition when a topic gets more partitions, or a new topic has fewer.
 
-    FILE is csv (.csv, .tsv), JSON lines (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), - for JSON
-    lines on stdin, or kafka://host:port/topic, which is read from its beginning to its present end.
+    FILE is csv (.csv, .tsv), JSON (.json, .jsonl, .ndjson), parquet, Arrow (.arrow, .feather, .ipc), Avro (.avro), text
+    also as .gz, .bz2 or .zst; a folder, a pattern or an address (s3://, gs://, abfs://, https://) of these; - is JSON
+    on stdin; kafka://host:port/topic is read from its beginning to its present end. Several files are read as one.
 
     Kafka moves no record: what a key has written before stays in its old partition, and what it writes afterwards goes
     to the new one. So the order of each key that moves is at risk until the old records are consumed; of a compacted
@@ -108,7 +112,7 @@ def command(
             with_plan = False
     else:
         refuse_for_file(file, connection, bounds)
-        plan = _of_file(file, names, from_, to, client, key_type)
+        plan = _of_file(file, source, names, from_, to, client, key_type)
     save_report(report, plan, file, read)
     if as_json:
         click.echo(json.dumps(plan.to_dict() | ({"read": read} if read else {})))
@@ -123,6 +127,7 @@ def command(
 
 def _of_file(
     file: str,
+    source: Source,
     names: dict[str, str | None],
     from_: int | None,
     to: int,
@@ -131,7 +136,7 @@ def _of_file(
 ) -> Resize:
     # Imported here alone: --help is there at once.
     from partwright.audit.resize import Resize
-    from partwright.files import Wanted, open_records, text_type
+    from partwright.files import Wanted, text_type
 
     key, *others = names.values()
     if key is None:
@@ -146,7 +151,7 @@ def _of_file(
         Wanted(key, text_type(key_type)),
         *(Wanted(name, text_type("java:long"), lenient=True) for name in given),
     ]
-    with open_records(file) as records, reading(file) as read:
+    with source.open() as records, reading(file) as read:
         for keys, *columns in records.read(wanted):
             found = iter(columns)
             plan.add(keys, *(None if name is None else next(found) for name in others))

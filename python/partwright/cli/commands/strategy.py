@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from partwright.cli.input.json import print_answers
+from partwright.cli.input.options import json_always_option
 
 __all__ = ["command"]
 
@@ -12,6 +13,7 @@ __all__ = ["command"]
 @click.command("strategy")
 @click.argument("file")
 @click.option("--jsonl", is_flag=True, help="FILE has a replay a line; the answers are a line each.")
+@json_always_option
 def command(file: str, jsonl: bool) -> None:
     """Replay a producer's strategy: given calls, records and random numbers in, partitions out.
 

@@ -6,24 +6,18 @@ import json
 from typing import TYPE_CHECKING
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from partwright.cli.commands.which_topic import print_ways, topic_of, ways_to_read
 from partwright.cli.input.completion import client_names, key_type_names
 from partwright.cli.input.connection import connection_options
 from partwright.cli.input.options import partitions_option
-from partwright.cli.tables.console import stdout_console
+from partwright.cli.tables.plain import Cell, Column, Page
 from partwright.errors import PartwrightError
-from partwright.keys.clients import KeyPlacement, key_types, placements
-from partwright.keys.hashing import encode
+from partwright.keys.clients import KeyPlacement, key_bytes_of, key_types, placements
 from partwright.keys.typed_text import read_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from rich.console import Console
 
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
@@ -32,6 +26,7 @@ __all__ = ["command"]
 
 _WIDTH = 120
 _WIDE = 96
+_NARROW = 72
 
 
 @click.command("which")
@@ -100,21 +95,21 @@ def command(
     placements(value, 1 if n is None else n, client, key_type)
     name, brokers, n, protocol = topic_of(topic, servers, n, connection)
     found = placements(value, n, client, key_type)
-    key_bytes = encode(value, key_type)
+    key_bytes = key_bytes_of(value, key_type)
     ways = None if name is None else ways_to_read(name, brokers, value, n, client or "java", key_type)
     if as_json:
         click.echo(json.dumps(_object(key_bytes, n, found) | ({"read": ways} if ways else {})))
         return
-    console = stdout_console(_WIDTH)
-    _print_key(console, value, key_bytes, n, key_type)
-    _print_table(console, found)
-    _print_notes(console, found, n)
+    page = Page(_WIDTH)
+    _print_key(page, value, key_bytes, n, key_type)
+    _print_table(page, found)
+    _print_notes(page, found, n)
     if ways:
-        print_ways(console, ways, protocol)
+        print_ways(page, ways, protocol)
     if explain:
-        _print_steps(console, found, n)
+        _print_steps(page, found, n)
         # Hex digits are no word that is a key of other types, too.
-        _print_types(console, None if as_hex else key, n, client, shown=key_type)
+        _print_types(page, None if as_hex else key, n, client, shown=key_type)
 
 
 def _value(
@@ -144,39 +139,40 @@ def _object(key: bytes | None, n: int, found: Iterable[KeyPlacement]) -> Json:
     }
 
 
-def _print_key(console: Console, value: object, key: bytes | None, n: int, key_type: str | None) -> None:
+def _print_key(page: Page, value: object, key: bytes | None, n: int, key_type: str | None) -> None:
     among = f" among {n} partitions"
     if key is None:
-        console.print(Text.assemble(("no key", "bold"), among))
+        page.line(Cell("no key", bold=True), among)
         return
     shown = "an empty key" if value in {"", b""} else f"key {value!r}"
     named = f" as {key_type}" if key_type else ""
     bytes_ = f", {len(key)} bytes: {key.hex(' ')}" if key else ""
-    console.print(Text.assemble((shown, "bold"), named, among, bytes_))
+    page.line(Cell(shown, bold=True), named, among, bytes_)
 
 
-def _print_table(console: Console, found: list[KeyPlacement]) -> None:
+def _print_table(page: Page, found: list[KeyPlacement]) -> None:
     """A row for each rule, with the clients that have it; Java's first, those that do not go by the key last."""
     rows: dict[tuple[int | None, str, str], list[KeyPlacement]] = {}
     for each in found:
         rows.setdefault((each.partition, each.hash_name if each.why is None else "", _then(each)), []).append(
             each
         )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("partition", justify="right")
     # On a narrow terminal a client's name is kept whole; --explain has the steps.
-    is_wide = console.width >= _WIDE
-    for name in ("hash", "then", "clients") if is_wide else ("hash", "clients"):
-        table.add_column(name, overflow="fold", no_wrap=name == "hash")
+    is_wide = page.width >= _WIDE
+    columns = [Column("partition", right=True, whole=True), Column("hash", whole=page.width >= _NARROW)]
+    columns += [Column("then")] * is_wide + [Column("clients")]
+    shown: list[list[str | Cell]] = []
     for (partition, hash_name, then), those in sorted(rows.items(), key=_javas_first):
         agrees = any(each.client == "java" for each in those)
-        hashed = f"{hash_name} {those[0].hash}" if hash_name else ""
-        table.add_row(
-            Text(_shown(partition), style="bold green" if agrees else "bold"),
-            *((hashed, then) if is_wide else (hashed,)),
-            ", ".join(each.client for each in those),
+        shown.append(
+            [
+                Cell(_shown(partition), bold=True, colour="green" if agrees else None),
+                f"{hash_name} {those[0].hash}" if hash_name else "",
+                *([then] * is_wide),
+                ", ".join(each.client for each in those),
+            ]
         )
-    console.print(table)
+    page.table(columns, shown)
 
 
 def _javas_first(row: tuple[tuple[int | None, str, str], list[KeyPlacement]]) -> tuple[bool, bool]:
@@ -189,7 +185,7 @@ def _then(each: KeyPlacement) -> str:
     return each.sign if each.why is None else each.why
 
 
-def _print_notes(console: Console, found: list[KeyPlacement], n: int) -> None:
+def _print_notes(page: Page, found: list[KeyPlacement], n: int) -> None:
     settings: dict[str, list[str]] = {}
     for each in found:
         if each.setting is not None:
@@ -199,23 +195,23 @@ def _print_notes(console: Console, found: list[KeyPlacement], n: int) -> None:
                 f"{each.client}: Math.abs({each.hash}) is negative, and so is its remainder by {n}: a producer with "
                 "this partitioner fails at this key"
             )
-            console.print(Text(words, style="red"))
+            page.line(Cell(words, colour="red"))
     if settings:
-        console.print("To put every key where java puts it:", style="bold")
+        page.line(Cell("To put every key where java puts it:", bold=True))
     for setting, those in settings.items():
         whose = those[0] if len(those) == 1 else those[0].split(":")[0]
         # To be copied as it is, however narrow the terminal.
-        console.print(Text(f"  {whose}: {setting}"), soft_wrap=True)
+        page.copied(f"  {whose}: {setting}")
 
 
-def _print_steps(console: Console, found: list[KeyPlacement], n: int) -> None:
-    console.print()
+def _print_steps(page: Page, found: list[KeyPlacement], n: int) -> None:
+    page.line("")
     seen = set()
     for each in found:
         if each.hash is None or (each.hash_name, each.sign) in seen:
             continue
         seen.add((each.hash_name, each.sign))
-        console.print(Text(_steps(each, n)))
+        page.line(_steps(each, n))
 
 
 def _steps(each: KeyPlacement, n: int) -> str:
@@ -235,22 +231,19 @@ def _shown(partition: int | None) -> str:
     return "-" if partition is None else str(partition)
 
 
-def _print_types(console: Console, key: str | None, n: int, client: str | None, shown: str | None) -> None:
+def _print_types(page: Page, key: str | None, n: int, client: str | None, shown: str | None) -> None:
     """What the same word on the command line is as a key of each type that takes it."""
     if key is None:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("the same KEY as", no_wrap=True)
-    table.add_column("key bytes", overflow="fold")
-    table.add_column(f"partition by {client or 'java'}", justify="right")
+    rows = []
     for key_type in key_types():
         try:
             value = read_key(key, key_type)
             [placed] = placements(value, n, client or "java", key_type)
-            key_bytes = encode(value, key_type)
+            key_bytes = key_bytes_of(value, key_type) or b""
         except PartwrightError:
             continue
         mark = " (asked for)" if key_type == (shown or "utf8") else ""
-        table.add_row(key_type + mark, key_bytes.hex(" "), _shown(placed.partition))
-    console.print()
-    console.print(table)
+        rows.append((key_type + mark, key_bytes.hex(" "), _shown(placed.partition)))
+    columns = ["the same KEY as", "key bytes", f"partition by {client or 'java'}"]
+    page.table([Column(name, right=name is columns[-1]) for name in columns], rows)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
-from rich.text import Text
 
 from partwright.cli.input.options import is_topic, named_topic
+from partwright.cli.tables.plain import Cell
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from partwright._check import Json
     from partwright.cli.input.connection import Connection
+    from partwright.cli.tables.plain import Page
 
 __all__ = ["print_ways", "topic_of", "ways_to_read"]
 
@@ -95,25 +94,26 @@ def ways_to_read(
     }
 
 
-def print_ways(console: Console, ways: Json, protocol: str) -> None:
+def print_ways(page: Page, ways: Json, protocol: str) -> None:
     """Each on a line of its own, however long it is, for it is copied.
 
     Args:
-        console: Where to.
+        page: Where to.
         ways: See `ways_to_read`.
         protocol: The `security.protocol` by which the topic's Kafka is reached.
     """
-    console.print(
-        f"To read partition {ways['partition']} of {ways['topic']} alone, where {ways['client']} puts it:",
-        style="bold",
+    page.line(
+        Cell(
+            f"To read partition {ways['partition']} of {ways['topic']} alone, where {ways['client']} puts it:",
+            bold=True,
+        )
     )
     options = {"kafka.bootstrap.servers": ways["servers"], "assign": ways["assign"]}
     spark = f"spark.read.format('kafka').options(**{options}).load()"
     for line in (ways["kcat"], ways["kafka-console-consumer"], spark):
-        console.print(Text(f"  {line}"), soft_wrap=True)
+        page.copied(f"  {line}")
     if protocol != _PLAIN:
-        console.print(
+        page.copied(
             f"This Kafka is reached by {protocol}: give each its configuration, too (kcat -F FILE, "
-            "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME).",
-            soft_wrap=True,
+            "kafka-console-consumer.sh --consumer.config FILE, Spark's options kafka.NAME)."
         )

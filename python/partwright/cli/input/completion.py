@@ -32,21 +32,21 @@ def _of(names: Callable[[], list[str]]) -> Callable[[click.Context, click.Parame
 
 # Each imported where it is asked for: --help is there at once.
 def _clients() -> list[str]:
-    from partwright.report.colours import clients
+    from partwright.keys.clients import client_names
 
-    return clients()
+    return client_names()
 
 
 def _strategies() -> list[str]:
-    from partwright.report.colours import strategies
+    from partwright import _core
 
-    return strategies()
+    return [row[0] for row in _core.strategies()]
 
 
 def _assignors() -> list[str]:
-    from partwright.report.colours import assignors
+    from partwright import _core
 
-    return assignors()
+    return _core.assignors()
 
 
 def _key_types() -> list[str]:

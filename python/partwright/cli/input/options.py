@@ -22,6 +22,7 @@ __all__ = [
     "column_name",
     "column_option",
     "is_topic",
+    "json_always_option",
     "json_option",
     "key_type_option",
     "key_values",
@@ -41,6 +42,9 @@ key_type_option = click.option(
     help="How the value becomes key bytes: utf8, bytes, java:long, java:int, java:uuid, ... (default: text as UTF-8).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+json_always_option = click.option(
+    "--json", "as_json", is_flag=True, expose_value=False, help="The answer is JSON with this and without it."
+)
 
 
 def report_path(ctx: click.Context, option: click.Parameter, given: str | None) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from partwright.cli.tables.plain import is_ascii
 from partwright.report.colours import ACCENT, FAILS, HOLDS, OPEN, TERMINAL
 from partwright.report.sentences import of_reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from rich.segment import Segment
 
     from partwright._check import Json
     from partwright.report.figure import Verdict
@@ -23,9 +27,22 @@ __all__ = ["bar", "heaviest_keys", "print_reading", "print_verdicts", "right_tab
 
 _BAR = 16
 _WIDTH = 160
+_BLANKS = re.compile("[ ]+$", re.MULTILINE)
+# What stands for a mark where there are plain characters alone.
+_PLAIN = {"✓": "ok:", "✗": "FAILED:"}
 
 
 class _Console(Console):
+    @property
+    def encoding(self) -> str:
+        """Rich draws tables with plain characters where this is ASCII."""
+        return "ascii" if is_ascii() else super().encoding
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        """In a pipe no line ends in blanks, which rich fills up each line of a table with."""
+        text = super()._render_buffer(buffer)
+        return text if self.is_terminal else _BLANKS.sub("", text)
+
     def on_broken_pipe(self) -> None:
         """The command says what that means: rich would exit with 1, which is a check's answer."""
         raise BrokenPipeError
@@ -41,13 +58,19 @@ def right_table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in columns:
         # In a narrow terminal what does not fit is broken, and not cut.
-        table.add_column(name, justify="right", overflow="fold")
+        table.add_column(name, justify="right", overflow="fold", min_width=_least(name))
     return table
+
+
+def _least(name: str) -> int | None:
+    """How narrow a column may become: a partition's number is never dropped, whatever else is."""
+    return len(name) if name == "partition" else None
 
 
 def bar(count: float, largest: float) -> str:
     """A bar as long as a count's part of the largest one."""
-    return f"[{TERMINAL[ACCENT]}]{'█' * round(_BAR * count / (largest or 1))}[/]"
+    mark = "#" if is_ascii() else "█"
+    return f"[{TERMINAL[ACCENT]}]{mark * round(_BAR * count / (largest or 1))}[/]"
 
 
 _STYLES = {"holds": TERMINAL[HOLDS], "fails": TERMINAL[FAILS]}
@@ -57,6 +80,7 @@ def print_verdicts(console: Console, *verdicts: Verdict) -> None:
     """Sentences of an answer, their marks coloured; of what nobody looked at the headline is."""
     for verdict in verdicts:
         mark, text = escape(verdict.mark.strip()), escape(verdict.text)
+        mark = _PLAIN.get(mark, mark) if is_ascii() else mark
         if mark:
             console.print(f"[{_STYLES[verdict.state]}]{mark}[/] {text}")
         elif verdict.state == "open" and verdict.headline:
@@ -85,9 +109,9 @@ def heaviest_keys(keys: Iterable[tuple[str, int, object]], rows: int, what: str)
         what: What rows are called.
     """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("heaviest keys")
+    table.add_column("heaviest keys", overflow="fold")
     for name in (what, "share", "partition"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", min_width=_least(name))
     for key, count, partition in keys:
         table.add_row(
             escape(key),

@@ -1,0 +1,102 @@
+"""Avro's container files, by fastavro: some of their columns in batches."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO
+from uuid import UUID
+
+import pyarrow as pa
+
+from partwright._check import first_line
+from partwright.errors import MissingExtraError, PartwrightError
+from partwright.files.formats import Opened, find_column, path_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from partwright.files.formats import Column, Wanted, Writable
+
+__all__ = ["AvroRecords"]
+
+_BATCH = 1 << 14
+
+
+class AvroRecords(Opened):
+    """An Avro file; see `partwright.files.formats.Records`. A field within a record is named by its path, `user.id`."""
+
+    format = "avro"
+    is_text = False
+    done = None
+
+    def __init__(self, path: str, file: BinaryIO) -> None:
+        super().__init__(file)
+        try:
+            import fastavro
+        except ImportError as error:
+            raise MissingExtraError("fastavro is missing: pip install 'partwright[avro]'") from error
+        self._path = path
+        try:
+            self._reader = fastavro.reader(file)
+        except Exception as error:  # fastavro raises whatever its parts raise
+            raise self._broken(error) from error
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[Column, ...]]:
+        """See `Records`."""
+        schema = self._reader.writer_schema
+        if not isinstance(schema, dict) or schema.get("type") != "record":
+            raise PartwrightError(
+                f"{self._path!r} has no records: its Avro schema is no record", path=self._path
+            )
+        names = [field["name"] for field in schema["fields"]]
+        paths = [path_in(names, column.name) for column in wanted]
+        for column, path in zip(wanted, paths, strict=True):
+            if path[0] not in names:
+                find_column(self._path, names, column.name)
+        records = iter(self._reader)
+        while True:
+            try:
+                batch = list(islice(records, _BATCH))
+            except Exception as error:
+                raise self._broken(error) from error
+            if not batch:
+                return
+            yield tuple(
+                self._column([_at(record, path) for record in batch], column)
+                for column, path in zip(wanted, paths, strict=True)
+            )
+
+    def extend(
+        self,
+        key: Wanted,  # noqa: ARG002 - as the protocol has it
+        name: str,  # noqa: ARG002
+        computed: Callable[[Column], Column],  # noqa: ARG002
+        sink: Writable,  # noqa: ARG002
+    ) -> None:
+        """Avro files are read and not written."""
+        raise PartwrightError(
+            f"{self._path!r} is Avro, to which no column is added: write it as Parquet first, or use `check`",
+            path=self._path,
+        )
+
+    def _column(self, values: list[Any], wanted: Wanted) -> Column:
+        try:
+            return pa.array([str(each) if isinstance(each, UUID) else each for each in values])
+        except (pa.ArrowException, OverflowError) as error:
+            raise PartwrightError(
+                f"column {wanted.name!r} of {self._path!r} is of more than one type ({first_line(error)})",
+                path=self._path,
+            ) from error
+
+    def _broken(self, error: Exception) -> PartwrightError:
+        return PartwrightError(
+            f"{self._path!r} is no whole Avro file ({first_line(error)}): it may be cut off", path=self._path
+        )
+
+
+def _at(record: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        if not isinstance(record, dict):
+            return None
+        record = record.get(name)
+    return record

@@ -1,0 +1,118 @@
+"""Files that were compressed as a whole, by gzip, bzip2 or zstd: their bytes as they were before, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import pyarrow as pa
+
+from partwright._check import first_line
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+    from partwright.files.formats import Writable
+
+__all__ = ["Peeked", "codec_of", "compressing", "unpacked", "without_suffix"]
+
+# What a file begins with, and what its name ends with.
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd"}
+_PEEKED = 1 << 16
+
+
+class Peeked:
+    """A stream whose first bytes can be looked at before they are read; what fails is said of the file.
+
+    Args:
+        path: The file's name.
+        file: The stream.
+        packed: How it was compressed; None where it was not.
+    """
+
+    closed = False
+
+    def __init__(self, path: str, file: BinaryIO, packed: str | None = None) -> None:
+        self._path, self._file, self._packed = path, file, packed
+        self._start = b""
+
+    def peek(self, size: int = _PEEKED) -> bytes:
+        """The first bytes, fewer where the file has no more."""
+        while len(self._start) < size and (more := self._read(size - len(self._start))):
+            self._start += more
+        return self._start
+
+    def read(self, size: int = -1) -> bytes:
+        """So many bytes, or fewer; none at the end."""
+        if not self._start:
+            return self._read(size)
+        found, self._start = (self._start, b"") if size < 0 else (self._start[:size], self._start[size:])
+        return found + self._read() if size < 0 else found
+
+    def close(self) -> None:
+        """Close the stream."""
+        self.closed = True
+        self._file.close()
+
+    def _read(self, size: int = -1) -> bytes:
+        try:
+            return self._file.read(size)
+        except (OSError, pa.ArrowException) as error:
+            if self._packed is None:
+                raise
+            raise PartwrightError(
+                f"{self._path!r} cannot be unpacked by {self._packed} ({first_line(error)}): it may be cut off",
+                path=self._path,
+            ) from error
+
+
+def codec_of(start: bytes) -> str | None:
+    """How a file that begins so was compressed; None where it was not.
+
+    Examples:
+        >>> codec_of(b"BZh91AY"), codec_of(b"customer,total")
+        ('bz2', None)
+    """
+    return next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def without_suffix(path: str) -> tuple[str, str | None]:
+    """A file's name without what tells of its compression, and that.
+
+    Examples:
+        >>> without_suffix("orders.csv.gz"), without_suffix("orders.csv")
+        (('orders.csv', 'gzip'), ('orders.csv', None))
+    """
+    suffix = Path(path).suffix.lower()
+    return (path[: -len(suffix)], _SUFFIXES[suffix]) if suffix in _SUFFIXES else (path, None)
+
+
+def unpacked(path: str, file: BinaryIO, codec: str) -> Peeked:
+    """The bytes of a compressed file, all its parts one after the other."""
+    stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
+    return Peeked(path, cast("BinaryIO", stream), codec)
+
+
+class compressing:  # noqa: N801 - used as a context manager
+    """Where bytes go that a file takes compressed."""
+
+    def __init__(self, sink: Writable, codec: str | None) -> None:
+        self._sink, self._codec = sink, codec
+
+    def __enter__(self) -> Writable:
+        if self._codec is None:
+            return self._sink
+        self._stream = pa.CompressedOutputStream(pa.PythonFile(self._sink, mode="w"), self._codec)
+        return self
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Take all of the data."""
+        view = memoryview(data)
+        self._stream.write(view)
+        return view.nbytes
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._codec is not None and kind is None:
+            self._stream.close()

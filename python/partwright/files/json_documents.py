@@ -1,0 +1,139 @@
+"""JSON that is no JSON lines: objects over several lines, one behind the other or in an array, as one object a line.
+
+So `rpk topic consume`, `jq` and most programming languages write it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import TYPE_CHECKING
+
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partwright.files.compressed import Peeked
+
+__all__ = ["DocumentLines", "are_documents"]
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_CHUNK = 1 << 20
+# One object has at most this many characters; what is broken is told before it has taken long.
+_LONGEST = 64 << 20
+
+
+def are_documents(start: bytes) -> bool:
+    r"""Whether a file that begins so is an array, or has objects over several lines.
+
+    Examples:
+        >>> are_documents(b'[{"k": 1},'), are_documents(b'{\n  "k": 1'), are_documents(b'{"k": 1}\n{"k": 2}')
+        (True, True, False)
+    """
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+    first, line_feed, _ = text.partition(b"\n")
+    return text.startswith(b"[") or bool(
+        text.startswith(b"{") and line_feed and not first.rstrip().endswith(b"}")
+    )
+
+
+class DocumentLines:
+    """A stream of JSON lines, made from documents.
+
+    Args:
+        path: The file's name.
+        file: The documents.
+    """
+
+    def __init__(self, path: str, file: Peeked) -> None:
+        self._path, self._file = path, file
+        self._made = self._lines()
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, or fewer; none at the end."""
+        while len(self._rest) < size and (more := next(self._made, b"")):
+            self._rest += more
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _lines(self) -> Iterator[bytes]:  # noqa: C901 - one loop over one text
+        # A number of more digits than Python reads is no reason to stop: nobody may have asked for it.
+        decoder = json.JSONDecoder(parse_int=str, parse_float=str)
+        text, place, line, wanted = self._more(), 0, 1, ""
+        is_array = False
+        lines: list[str] = []
+        while True:
+            after = _blanks(text, place)
+            line += text.count("\n", place, after)
+            place = after
+            if place == len(text):
+                if lines:
+                    yield "".join(lines).encode("utf-8", "surrogatepass")
+                lines, text, place = [], self._more(), 0
+                if not text:
+                    break
+                continue
+            if text[place] == "[" and not is_array and wanted == "":
+                is_array, place, wanted = True, place + 1, "element"
+                continue
+            if is_array and wanted != "end" and text[place] == "]":
+                wanted, place = "end", place + 1
+                continue
+            if is_array and wanted == "comma" and text[place] == ",":
+                wanted, place = "element", place + 1
+                continue
+            if wanted in {"comma", "end"}:
+                raise self._broken(
+                    line,
+                    f"there is {text[place]!r} behind {'an element' if wanted == 'comma' else 'its end'}",
+                )
+            try:
+                _, end = decoder.raw_decode(text, place)
+            except (ValueError, RecursionError) as error:
+                more = self._more() if len(text) - place < _LONGEST and isinstance(error, ValueError) else ""
+                if not more:
+                    raise self._broken(line, _reason(error)) from None
+                text, place = text[place:] + more, 0
+                continue
+            lines.append(text[place:end].replace("\r", " ").replace("\n", " ") + "\n")
+            line += text.count("\n", place, end)
+            place, wanted = end, "comma" if is_array else "object"
+        if is_array and wanted != "end":
+            raise self._broken(line, "its array has no end")
+
+    def _more(self) -> str:
+        """The next characters, whole; none at the end."""
+        data = self._file.read(_CHUNK)
+        # At most three bytes of a character are missing.
+        while data:
+            try:
+                return data.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                more = self._file.read(1) if error.end == len(data) and len(data) - error.start < 4 else b""  # noqa: PLR2004
+                if not more:
+                    raise PartwrightError(
+                        f"{self._path!r} is not UTF-8 ({error.reason})", path=self._path
+                    ) from None
+                data += more
+        return ""
+
+    def _broken(self, line: int, why: str) -> PartwrightError:
+        return PartwrightError(
+            f"{self._path!r} is no JSON: the value in line {line} ({why})", path=self._path
+        )
+
+
+def _blanks(text: str, place: int) -> int:
+    found = _BLANKS.match(text, place)
+    return found.end() if found else place
+
+
+def _reason(error: Exception) -> str:
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)

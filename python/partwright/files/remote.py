@@ -1,0 +1,116 @@
+"""Files elsewhere: s3://, gs://, abfs:// and hdfs:// by pyarrow's file systems, https:// and any other by fsspec."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from pyarrow import fs as pa_fs
+
+from partwright._check import first_line
+from partwright.errors import MissingExtraError, PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["is_remote", "listed", "opened"]
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# What pyarrow takes; its own words for the first is s3.
+_PYARROW = {
+    "s3": "s3",
+    "s3a": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfss",
+    "hdfs": "hdfs",
+    "file": "file",
+}
+
+
+def is_remote(path: str) -> bool:
+    """Whether a name is an address.
+
+    Examples:
+        >>> is_remote("s3://bucket/orders.csv"), is_remote("orders.csv"), is_remote("C:/orders.csv")
+        (True, False, False)
+    """
+    return _ADDRESS.match(path) is not None
+
+
+def opened(address: str) -> BinaryIO:
+    """A file at an address, which can be read in any order.
+
+    Raises:
+        PartwrightError: There is none, or it cannot be reached.
+        MissingExtraError: fsspec is missing, or what it needs for such an address.
+    """
+    scheme, rest = address.split("://", 1)
+    if "*" in rest:
+        raise PartwrightError(
+            f"{address!r} has a pattern, and of other places a file or a folder is read: name one"
+        )
+    try:
+        if scheme.lower() in _PYARROW:
+            system, path = _system(address)
+            return cast("BinaryIO", system.open_input_file(path))
+        return _by_fsspec(address)
+    except PartwrightError:
+        raise
+    except Exception as error:  # whatever a file system of others raises
+        raise _unreachable(address, error) from error
+
+
+def listed(address: str, known: Callable[[str], bool]) -> list[str]:
+    """The files of a folder at an address, in order of their names; none where it is no folder.
+
+    Raises:
+        PartwrightError: It cannot be reached.
+    """
+    scheme = address.split("://", 1)[0]
+    if scheme.lower() not in _PYARROW:
+        return []
+    try:
+        system, path = _system(address)
+        if system.get_file_info(path).type != pa_fs.FileType.Directory:
+            return []
+        infos = system.get_file_info(pa_fs.FileSelector(path, recursive=True))
+    except Exception as error:
+        raise _unreachable(address, error) from error
+    root = address.rstrip("/")
+    return sorted(
+        f"{root}/{inside}"
+        for info in infos
+        if info.type == pa_fs.FileType.File and info.size
+        for inside in [info.path[len(path.rstrip("/")) + 1 :]]
+        if known(inside) and not any(part.startswith(("_", ".")) for part in inside.split("/"))
+    )
+
+
+def _system(address: str) -> tuple[pa_fs.FileSystem, str]:
+    scheme, rest = address.split("://", 1)
+    found: tuple[pa_fs.FileSystem, str] = pa_fs.FileSystem.from_uri(f"{_PYARROW[scheme.lower()]}://{rest}")
+    return found
+
+
+def _by_fsspec(address: str) -> BinaryIO:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingExtraError(
+            f"fsspec is missing, by which {address!r} is read: pip install 'partwright[remote]'"
+        ) from error
+    try:
+        found: BinaryIO = fsspec.open(address, "rb").open()
+    except ImportError as error:
+        raise MissingExtraError(f"{address!r} needs another package: {first_line(error)}") from error
+    return found
+
+
+def _unreachable(address: str, error: Exception) -> PartwrightError:
+    # A query may be a signature, and what stands before an @ a password.
+    shown = re.sub(r"//[^/@]*@", "//", address).split("?", 1)[0]
+    return PartwrightError(
+        f"{shown!r} cannot be read ({first_line(error)}): check its name and your credentials", path=shown
+    )
