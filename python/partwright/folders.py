@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import stat
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import filelock
 import platformdirs
 
 from partwright.errors import PartwrightError
 
-__all__ = ["cache_folder", "opened_privately", "private_file", "private_state", "state_folder"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "cache_folder",
+    "opened_privately",
+    "private_file",
+    "private_state",
+    "state_folder",
+    "temporary_folder",
+]
 
 _FOLDER, _FILE = 0o700, 0o600
 # What the names of all that we put into the state folder begin with.
@@ -73,6 +88,49 @@ def private_file(file: Path) -> Path:
 def opened_privately(path: str, flags: int) -> int:
     """An opener for `open`: a file that this makes is closed to other users, one that is there stays as it is."""
     return os.open(path, flags, _FILE)
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[tuple[Path, list[str]]]:
+    """A new temporary folder, for as long as the block lasts.
+
+    What a killed process leaves, nobody removes but the next one: it removes such folders first.
+
+    Args:
+        prefix: How its name begins, `partwright-run-` say.
+
+    Returns:
+        The folder, and the names of those that were removed.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    removed = [each.name for each in Path(tempfile.gettempdir()).glob(f"{prefix}*") if _removed(each)]
+    # It gets its name once its lock is held: nobody must take it for a killed process's.
+    unnamed = Path(tempfile.mkdtemp(prefix=f"new-{prefix}"))
+    folder = unnamed.with_name(unnamed.name.removeprefix("new-"))
+    with filelock.FileLock(unnamed / _LOCK):
+        unnamed.rename(folder)
+        try:
+            yield folder, removed
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_LOCK = "in-use.lock"
+
+
+def _removed(folder: Path) -> bool:
+    """Removes a temporary folder whose process is gone; whether it did."""
+    lock = folder / _LOCK
+    # Windows has no such ids.
+    ours = getattr(os, "getuid", lambda: 0)()
+    with contextlib.suppress(OSError, filelock.Timeout):
+        if lock.lstat().st_uid == folder.lstat().st_uid == ours and not lock.is_symlink():
+            with filelock.FileLock(lock, timeout=0):
+                shutil.rmtree(folder, ignore_errors=True)
+            return True
+    return False
 
 
 def _close(path: Path, mode: int) -> None:
