@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import stat
 import tempfile
@@ -105,32 +106,31 @@ def temporary_folder(prefix: str) -> Iterator[tuple[Path, list[str]]]:
     Raises:
         OSError: It cannot be made.
     """
-    removed = [each.name for each in Path(tempfile.gettempdir()).glob(f"{prefix}*") if _removed(each)]
-    # It gets its name once its lock is held: nobody must take it for a killed process's.
-    unnamed = Path(tempfile.mkdtemp(prefix=f"new-{prefix}"))
-    folder = unnamed.with_name(unnamed.name.removeprefix("new-"))
-    with filelock.FileLock(unnamed / _LOCK):
-        unnamed.rename(folder)
-        try:
+    parent = Path(tempfile.gettempdir())
+    removed = [name for each in parent.glob(f".{prefix}*.lock") if (name := _abandoned(each))]
+    folder = parent / f"{prefix}{secrets.token_hex(6)}"
+    lock = parent / f".{folder.name}.lock"
+    try:
+        with filelock.FileLock(lock, mode=_FILE):
+            folder.mkdir(mode=_FOLDER)
             yield folder, removed
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.unlink(missing_ok=True)
 
 
-_LOCK = "in-use.lock"
-
-
-def _removed(folder: Path) -> bool:
-    """Removes a temporary folder whose process is gone; whether it did."""
-    lock = folder / _LOCK
+def _abandoned(lock: Path) -> str | None:
+    """Removes the folder of a lock that nobody holds; its name, None where somebody does."""
     # Windows has no such ids.
     ours = getattr(os, "getuid", lambda: 0)()
+    folder = lock.with_name(lock.stem[1:])
     with contextlib.suppress(OSError, filelock.Timeout):
-        if lock.lstat().st_uid == folder.lstat().st_uid == ours and not lock.is_symlink():
+        if lock.lstat().st_uid == ours and not lock.is_symlink():
             with filelock.FileLock(lock, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)
-            return True
-    return False
+            lock.unlink(missing_ok=True)
+            return folder.name
+    return None
 
 
 def _close(path: Path, mode: int) -> None:

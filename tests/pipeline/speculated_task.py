@@ -1,12 +1,21 @@
-"""A run on a cluster that runs slow tasks a second time, as a script: each try of one task is slow amid its write."""
+"""A run on a cluster that runs slow tasks a second time, as a script: each try of one task is slow amid its write.
+
+Spark runs no second try on the host of the first, so the cluster's two workers have an address each.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 import sys
 import time
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pyspark
 
 from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
@@ -31,7 +40,8 @@ def slow(placed: DataFrame, tries: str) -> DataFrame:
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        is_slow = context is not None and context.partitionId() == SLOW
+        assert context is not None
+        is_slow = context.partitionId() == SLOW
         if is_slow:
             Path(tries, str(context.taskAttemptId())).touch()
         for batch in batches:
@@ -42,36 +52,86 @@ def slow(placed: DataFrame, tries: str) -> DataFrame:
     return placed.mapInArrow(passed, placed.schema)
 
 
-def main(servers: str, source: str, topic: str, tries: str, log: str) -> None:
+@contextmanager
+def spark_class(log: Path, name: str, host: str, *words: str) -> Iterator[None]:
+    """A Java process of Spark's own, which ends with the block."""
+    home = Path(pyspark.__file__).parent
+    given: list[str | Path] = [
+        home / "bin" / "spark-class",
+        f"org.apache.spark.deploy.{name}",
+        "--host",
+        host,
+    ]
+    environment = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": host, "SPARK_DAEMON_MEMORY": "128m"}
+    with (
+        log.open("w") as lines,
+        subprocess.Popen(
+            [*given, "--webui-port", "0", *words], stdout=lines, stderr=lines, env=os.environ | environment
+        ) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+def waited(log: Path, pattern: str, times: int) -> list[str]:
+    """What a log says, as soon as it says it so often."""
+    for _ in range(3000):
+        if len(found := re.findall(pattern, log.read_text())) == times:
+            return found
+        time.sleep(0.1)
+    raise TimeoutError(log.read_text())
+
+
+@contextmanager
+def cluster(folder: Path) -> Iterator[str]:
+    """The address of a cluster with a worker on each of two addresses of this machine."""
+    with ExitStack() as running:
+        log = folder / "master.log"
+        running.enter_context(spark_class(log, "master.Master", "127.0.0.1", "--port", "0"))
+        (address,) = waited(log, r"Starting Spark master at (spark://\S+)", 1)
+        for host in ("127.0.0.2", "127.0.0.3"):
+            words = ("--cores", "2", "--memory", "700m", "--work-dir", str(folder / host), address)
+            running.enter_context(spark_class(folder / f"{host}.log", "worker.Worker", host, *words))
+        waited(log, r"Registering (worker)", 2)
+        yield address
+
+
+def main(servers: str, source: str, topic: str, folder: str) -> None:
     """Runs, and prints the report."""
     writes = _Run._writes
+    (tries := Path(folder, "tries")).mkdir()
 
     def slowly(self: _Run, placed: DataFrame, summed: Given) -> None:
         self.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ROWS))
-        writes(self, slow(placed, tries), summed)
+        writes(self, slow(placed, str(tries)), summed)
 
     _Run._writes = slowly  # type: ignore[method-assign]
-    settings = RunSettings(
-        source=source,
-        key="id",
-        partitions=4,
-        topic=topic,
-        target=KafkaTarget(KafkaConfig.read({}, servers=servers)),
-        exactly_once=True,
-        master="local-cluster[2,2,1024]",
-        configs={
-            "spark.speculation": "true",
-            "spark.speculation.interval": "50ms",
-            "spark.speculation.quantile": "0.5",
-            "spark.speculation.multiplier": "1.1",
-            "spark.speculation.minTaskRuntime": "50ms",
-            "spark.sql.shuffle.partitions": "4",
-        },
-    )
-    with ConsoleProgress() as progress:
-        report = run(settings, progress)
-    Path(log).write_text(Path(str(report.log)).read_text(encoding="utf-8"), encoding="utf-8")
-    json.dump(report.to_dict(), sys.stdout)
+    with cluster(Path(folder)) as master, ConsoleProgress() as progress:
+        settings = RunSettings(
+            source=source,
+            key="id",
+            partitions=4,
+            topic=topic,
+            target=KafkaTarget(KafkaConfig.read({}, servers=servers)),
+            exactly_once=True,
+            master=master,
+            configs={
+                "spark.speculation": "true",
+                "spark.speculation.interval": "50ms",
+                "spark.speculation.quantile": "0.5",
+                "spark.speculation.multiplier": "1.1",
+                "spark.speculation.minTaskRuntime": "50ms",
+                "spark.sql.shuffle.partitions": "4",
+                "spark.executor.memory": "600m",
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            },
+        )
+        json.dump(run(settings, progress).to_dict(), sys.stdout)
 
 
 if __name__ == "__main__":

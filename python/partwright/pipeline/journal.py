@@ -9,7 +9,7 @@ import os
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import filelock
 
@@ -127,12 +127,12 @@ def _entry(text: bytes) -> Entry:
     return Entry(**{name: told[name] for name in kinds}, proof=proof, java=_java(told.get("java")))
 
 
-def _java(told: object) -> Java | None:
+def _java(told: Any) -> Java | None:
     """The process that an entry names; earlier versions named none."""
     if told is None:
         return None
     try:
-        pid, created, driver = told  # type: ignore[misc]
+        pid, created, driver = told
         return Java(int(pid), float(created), int(driver))
     except (TypeError, ValueError):
         raise ValueError(f"'java' is {told!r}") from None

@@ -42,7 +42,7 @@ def java_of_pid(pid: int | None) -> Java | None:
         return None
 
 
-def orphan(java: Java) -> Process | None:
+def _orphan(java: Java) -> Process | None:
     """The process, where it still runs and its Python does not."""
     psutil = psutil_module()
     try:
@@ -60,7 +60,7 @@ def wait_for_orphan(java: Java, target: str) -> None:
     Raises:
         PartwrightError: It does not end.
     """
-    process = orphan(java)
+    process = _orphan(java)
     if process is not None and not wait_until_gone(process, WAIT_S):
         raise PartwrightError(
             f"Spark's Java of an earlier run (process {java.pid}) may still write to {target}, although that run was "

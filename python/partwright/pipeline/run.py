@@ -517,7 +517,8 @@ class _Run:
 
     def _write(self, placed: DataFrame, summed: Given) -> None:
         records = summed.records
-        self.journal.begin(self.run.hex(), records, java_of_pid(classic.java_pid()))
+        java = java_of_pid(classic.java_pid()) if isinstance(self.target, KafkaTopic) else None
+        self.journal.begin(self.run.hex(), records, java)
         self.records = records
         try:
             self._writes(placed, summed)

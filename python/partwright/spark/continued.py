@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as sf
@@ -82,8 +81,8 @@ def rest_of(
     """The rows that are left to write, laid out as they were.
 
     In each partition those are there up to the last one's place: each has one task, which writes its rows in order.
-    Only where a delivery took too long are some of them missing. Then the partition has fewer offsets than rows, and
-    its records are read.
+    Only where a delivery took too long are some of them missing. So where a partition has not as many offsets as rows
+    up to there, its records are read.
 
     Args:
         placed: `partition`, `file` and `row` of all rows, task i holding partition i in the order of the last two.
@@ -134,28 +133,30 @@ def _missing(
     mark: Mark,
 ) -> list[tuple[int, int]]:
     """Partition and row of each record that is missing before the last one that is there."""
-    lacking = {
-        partition: lack
-        for partition, count in up_to.items()
-        if (lack := count - (there[partition].offsets[1] - there[partition].offsets[0])) > 0
-    }
-    if not lacking:
+    spans = {each: there[each].offsets[1] - there[each].offsets[0] for each in up_to}
+    unequal = {each: there[each].offsets for each, span in spans.items() if span != up_to[each]}
+    if not unequal:
         return []
-    seen = _seen(passed.sparkSession, config, topic, {each: there[each].offsets for each in lacking}, mark)
-    found = (
-        passed.where(sf.col("partition").isin(*lacking))
-        .select("partition", "row")
-        .join(seen, ["partition", "row"], "left_anti")
-        .collect()
-    )
-    count = Counter(row.partition for row in found)
-    for partition, lack in lacking.items():
-        if count[partition] != lack:
-            raise PartwrightError(
-                f"partition {partition} of {topic!r} lacks {count[partition]:,} of the first {up_to[partition]:,} "
-                f"records, and only {lack:,} of them never came: the others were deleted, by compaction say, or others "
-                "write to it, so this run cannot go on: run without --resume, into another --topic"
-            )
+    seen = _seen(passed.sparkSession, config, topic, unequal, mark).persist()
+    try:
+        counts: dict[int, int] = dict(map(tuple, seen.groupBy("partition").count().collect()))
+        # A topic that lost records by compaction or age does not tell which of them never came.
+        whole = [each for each in unequal if counts.get(each, 0) == spans[each]]
+        for each in unequal.keys() - set(whole):
+            if spans[each] < up_to[each]:
+                raise PartwrightError(
+                    f"partition {each} of {topic!r} never got {up_to[each] - spans[each]:,} of the first "
+                    f"{up_to[each]:,} records, and Kafka has deleted others since, so which ones is not known: run "
+                    "without --resume, into another --topic"
+                )
+        found = (
+            passed.where(sf.col("partition").isin(*whole))
+            .select("partition", "row")
+            .join(seen, ["partition", "row"], "left_anti")
+            .collect()
+        )
+    finally:
+        seen.unpersist()
     return [(row.partition, row.row) for row in found]
 
 
@@ -166,7 +167,7 @@ def _seen(
     windows: Mapping[int, tuple[int, int]],
     mark: Mark,
 ) -> DataFrame:
-    """`partition` and `row` of a run's records between offsets."""
+    """`partition` of all records between offsets, and `row` of those that are this run's."""
     bounds = [json.dumps({topic: {str(each): at[end] for each, at in windows.items()}}) for end in (0, 1)]
     read = (
         spark.read.format("kafka")
@@ -180,9 +181,8 @@ def _seen(
     )
     size = len(mark.run)
     row = sf.conv(sf.hex(sf.substring("header", size + 1, size)), 16, 10).cast("long")
-    return read.where(sf.substring("header", 1, size) == sf.lit(mark.run)).select(
-        "partition", row.alias("row")
-    )
+    is_ours = sf.substring("header", 1, size) == sf.lit(mark.run)
+    return read.select("partition", sf.when(is_ours, row).alias("row"))
 
 
 def marked(mark: Mark, row: str = "row", headers: str = "headers") -> Column:

@@ -91,7 +91,8 @@ def write_stream(
 
     Raises:
         PartwrightError: A table that is no stream, a session of Spark Connect, a topic that is not there, a checkpoint
-            of another stream, columns that are not there, or options that contradict each other.
+            of another stream, columns that are not there, options that contradict each other, or without `exactly_once`
+            a session that runs slow tasks a second time (spark.speculation).
         BrokerError: No Kafka answers, or it refuses.
 
     Examples:
