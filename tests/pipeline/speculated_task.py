@@ -1,4 +1,4 @@
-"""A run on a cluster that runs slow tasks a second time, as a script: each try of one task is slow amid its write.
+"""A run on a cluster that runs slow tasks a second time, as a script: one task waits for its second try amid its write.
 
 Spark runs no second try on the host of the first, so the cluster's two workers have an address each.
 """
@@ -21,6 +21,7 @@ from partwright.cli.progress import ConsoleProgress
 from partwright.kafka.connection import KafkaConfig
 from partwright.pipeline.run import _Run, run
 from partwright.pipeline.settings import KafkaTarget, RunSettings
+from partwright.spark import exactly_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,11 +31,13 @@ if TYPE_CHECKING:
 
     from partwright.pipeline.given import Given
 
-ROWS, SLEEP_S, SLOW = 100, 0.3, 1
+ROWS, SLOW, BEFORE = 100, 1, 3
+# For a second try; and how long that one lasts at least, in which a third would begin if the first had failed.
+PATIENCE_S, LASTS_S = 200.0, 4.0
 
 
 def slow(placed: DataFrame, tries: str) -> DataFrame:
-    """The same rows; each try of one task takes seconds, and says that it began."""
+    """The same rows; the first try of one task waits for the second amid its write, and then goes on."""
 
     def passed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -44,9 +47,13 @@ def slow(placed: DataFrame, tries: str) -> DataFrame:
         is_slow = context.partitionId() == SLOW
         if is_slow:
             Path(tries, str(context.taskAttemptId())).touch()
-        for batch in batches:
-            if is_slow:
-                time.sleep(SLEEP_S)
+        for number, batch in enumerate(batches):
+            if is_slow and number == BEFORE:
+                deadline = time.monotonic() + PATIENCE_S
+                while len(list(Path(tries).iterdir())) == 1 and time.monotonic() < deadline:
+                    time.sleep(0.1)
+                if context.attemptNumber():
+                    time.sleep(LASTS_S)
             yield batch
 
     return placed.mapInArrow(passed, placed.schema)
@@ -104,10 +111,10 @@ def main(servers: str, source: str, topic: str, folder: str) -> None:
     (tries := Path(folder, "tries")).mkdir()
 
     def slowly(self: _Run, placed: DataFrame, summed: Given) -> None:
-        self.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ROWS))
         writes(self, slow(placed, str(tries)), summed)
 
     _Run._writes = slowly  # type: ignore[method-assign]
+    exactly_once._BATCH_ROWS = ROWS
     with cluster(Path(folder)) as master, ConsoleProgress() as progress:
         settings = RunSettings(
             source=source,
@@ -120,6 +127,7 @@ def main(servers: str, source: str, topic: str, folder: str) -> None:
             configs={
                 "spark.speculation": "true",
                 "spark.speculation.interval": "50ms",
+                "spark.speculation.efficiency.enabled": "false",
                 "spark.speculation.quantile": "0.5",
                 "spark.speculation.multiplier": "1.1",
                 "spark.speculation.minTaskRuntime": "50ms",

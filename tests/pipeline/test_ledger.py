@@ -150,7 +150,6 @@ def test_a_source_is_the_same_however_it_is_typed(tmp_path: Path, monkeypatch: p
         f"../{tmp_path.name}/a b.csv",
         str(file),
         f"file://{file}",
-        f"file:{file}",
     ]
     assert {find_source(RunSettings(source=each)).identity for each in typed} == {str(file)}
     far = "s3a://bucket/a.csv"

@@ -26,6 +26,7 @@ PRODUCER = {
 
 
 READER = {
+    "kafka.request.timeout.ms": "10000",
     "kafka.default.api.timeout.ms": "20000",
     "kafkaConsumer.pollTimeoutMs": "60000",
 }
