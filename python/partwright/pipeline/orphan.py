@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from partwright.errors import PartwrightError
 from partwright.kafka.embedded_process import psutil_module, wait_until_gone
-
-if TYPE_CHECKING:
-    from psutil import Process
 
 __all__ = ["Java", "java_of_pid", "wait_for_orphan"]
 
@@ -42,11 +39,11 @@ def java_of_pid(pid: int | None) -> Java | None:
         return None
 
 
-def _orphan(java: Java) -> Process | None:
-    """The process, where it still runs and its Python does not."""
+def _orphan(java: Java) -> Any:
+    """The process, as psutil has it, where it still runs and its Python does not; else None."""
     psutil = psutil_module()
     try:
-        process: Process = psutil.Process(java.pid)
+        process = psutil.Process(java.pid)
         if process.create_time() == java.created and process.ppid() != java.driver:
             return process
     except psutil.Error:
