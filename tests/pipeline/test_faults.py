@@ -191,7 +191,7 @@ def test_a_python_worker_that_is_killed_alone(
             killed(first)
         assert first.end() == 2, first.lines
         (sentence,) = first.sentences
-        assert "Python worker exited unexpectedly" in sentence, sentence
+        assert "a Python worker of Spark's ended in the midst of a task" in sentence, sentence
         assert sentence.endswith("add --resume to go on") == exactly_once, sentence
         assert first.left() == []
     finally:
