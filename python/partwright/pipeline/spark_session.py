@@ -93,6 +93,13 @@ def _remove_local(settings: RunSettings, name: str) -> None:
         shutil.rmtree(each, ignore_errors=True)
 
 
+class _Log(logging.FileHandler):
+    """The log; what a full disk does not take is lost, for it must not stop a run or write over its report."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
+        """See `logging.Handler.handleError`, which writes to stderr."""
+
+
 @contextlib.contextmanager
 def _log_file() -> Iterator[Path]:
     """A new file for Spark's own words, those of its Python half too; the oldest ones go."""
@@ -104,7 +111,7 @@ def _log_file() -> Iterator[Path]:
             each.unlink(missing_ok=True)
         for each in old[-_KEPT_LOGS:]:
             private_file(each)
-        handler = logging.FileHandler(private_file(file), encoding="utf-8")
+        handler = _Log(private_file(file), encoding="utf-8")
     except OSError as error:
         raise PartwrightError(
             f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
@@ -115,7 +122,8 @@ def _log_file() -> Iterator[Path]:
         yield file
     finally:
         logging.getLogger().removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):
+            handler.close()
 
 
 @contextlib.contextmanager
