@@ -43,10 +43,9 @@ def grown(folder: Path, size: str) -> None:
 def filled(folder: Path) -> Path:
     """Leaves no room."""
     file = folder / "full"
-    with file.open("wb") as full, contextlib.suppress(OSError):
+    with file.open("wb", buffering=0) as full, contextlib.suppress(OSError):
         while True:
             full.write(bytes(4096))
-            full.flush()
     return file
 
 
@@ -67,7 +66,6 @@ def test_the_brokers_disk(exactly_once: bool, tmp_path: Path) -> None:
         run = Watched(words, tmp_path / "run")
         try:
             assert run.end() == 2, run.lines
-            assert not broker.is_alive()
             (sentence,) = run.sentences
             assert sentence.startswith("partwright: writing to topic 't' at"), run.lines
             assert "for the broker does not answer" in sentence or "are written" in sentence
@@ -75,6 +73,8 @@ def test_the_brokers_disk(exactly_once: bool, tmp_path: Path) -> None:
             assert run.left() == []
         finally:
             run.close()
+        # It ends by itself, after some seconds.
+        broker.kill()
         grown(disk, "400m")
         broker.come_back()
         gone_on(words, tmp_path / "run", broker.servers, "t", source)
