@@ -45,6 +45,11 @@ def records_file(path: Path, count: int, seed: int = 5, first: int = 0, wide: in
     return path
 
 
+def writers(seed: int, count: int) -> list[bool]:
+    """Whether a run writes exactly once, of one case or of both: each takes a minute."""
+    return random.Random(seed).sample([False, True], min(2, count))
+
+
 class Found(NamedTuple):
     """What a topic holds of a source's records, read by a consumer of our own."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from faults import LIGHT, Found, Mortal, Watched, held, mortal, read_directly, records_file
+from faults import LIGHT, Found, Mortal, Watched, held, mortal, read_directly, records_file, writers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,12 +156,17 @@ def ended(fault: str, run: Watched) -> None:
         assert run.left() == []
 
 
-@pytest.mark.parametrize("exactly_once", [False, True], ids=["Spark's sink", "exactly once"])
 def test_a_python_worker_that_is_killed_alone(
-    exactly_once: bool, kafka: EmbeddedKafka, topic: str, tmp_path: Path
+    kafka: EmbeddedKafka, topic: str, tmp_path: Path, seed: int, cases: Callable[[int], int]
 ) -> None:
     """Spark's own sink has none in the write. A worker that writes is tried again, or ends the run in one sentence."""
-    servers = kafka.bootstrap_servers
+    for exactly_once in writers(seed, cases(1)):
+        folder = tmp_path / str(exactly_once)
+        worker_is_killed(exactly_once, kafka.bootstrap_servers, f"{topic}-{exactly_once}", folder)
+
+
+def worker_is_killed(exactly_once: bool, servers: str, topic: str, tmp_path: Path) -> None:
+    tmp_path.mkdir()
     source = records_file(tmp_path / "some.jsonl", 40_000, wide=700)
     words = [
         *[

@@ -9,10 +9,10 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from faults import LIGHT, Watched, held, mortal, read_directly, records_file
+from faults import LIGHT, Watched, held, mortal, read_directly, records_file, writers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from partwright.kafka import EmbeddedKafka
@@ -56,9 +56,14 @@ def words_of(source: Path, topic: str, servers: str) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("exactly_once", [False, True], ids=["Spark's sink", "exactly once"])
-def test_the_brokers_disk(exactly_once: bool, tmp_path: Path) -> None:
+def test_the_brokers_disk(tmp_path: Path, seed: int, cases: Callable[[int], int]) -> None:
     """Kafka ends where its only disk is full; once there is room it comes back, and the run goes on."""
+    for exactly_once in writers(seed, cases(1)):
+        brokers_disk_fills(exactly_once, tmp_path / str(exactly_once))
+
+
+def brokers_disk_fills(exactly_once: bool, tmp_path: Path) -> None:
+    tmp_path.mkdir()
     source = records_file(tmp_path / "some.jsonl", 30_000, wide=1000)
     with small(tmp_path / "disk", "76m") as disk, mortal(disk, **{"log.segment.bytes": "1048576"}) as broker:
         grown(disk, f"{used(disk) + (10 << 20)}")
