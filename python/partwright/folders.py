@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
+import shutil
 import stat
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import filelock
 import platformdirs
 
 from partwright.errors import PartwrightError
 
-__all__ = ["cache_folder", "opened_privately", "private_file", "private_state", "state_folder"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "cache_folder",
+    "opened_privately",
+    "private_file",
+    "private_state",
+    "state_folder",
+    "temporary_folder",
+]
 
 _FOLDER, _FILE = 0o700, 0o600
 # What the names of all that we put into the state folder begin with.
@@ -73,6 +89,48 @@ def private_file(file: Path) -> Path:
 def opened_privately(path: str, flags: int) -> int:
     """An opener for `open`: a file that this makes is closed to other users, one that is there stays as it is."""
     return os.open(path, flags, _FILE)
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str) -> Iterator[tuple[Path, list[str]]]:
+    """A new temporary folder, for as long as the block lasts.
+
+    What a killed process leaves, nobody removes but the next one: it removes such folders first.
+
+    Args:
+        prefix: How its name begins, `partwright-run-` say.
+
+    Returns:
+        The folder, and the names of those that were removed.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    parent = Path(tempfile.gettempdir())
+    removed = [name for each in parent.glob(f".{prefix}*.lock") if (name := _abandoned(each))]
+    folder = parent / f"{prefix}{secrets.token_hex(6)}"
+    lock = parent / f".{folder.name}.lock"
+    try:
+        with filelock.FileLock(lock, mode=_FILE):
+            folder.mkdir(mode=_FOLDER)
+            yield folder, removed
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.unlink(missing_ok=True)
+
+
+def _abandoned(lock: Path) -> str | None:
+    """Removes the folder of a lock that nobody holds; its name, None where somebody does."""
+    # Windows has no such ids.
+    ours = getattr(os, "getuid", lambda: 0)()
+    folder = lock.with_name(lock.stem[1:])
+    with contextlib.suppress(OSError, filelock.Timeout):
+        if lock.lstat().st_uid == ours and not lock.is_symlink():
+            with filelock.FileLock(lock, timeout=0):
+                shutil.rmtree(folder, ignore_errors=True)
+            lock.unlink(missing_ok=True)
+            return folder.name
+    return None
 
 
 def _close(path: Path, mode: int) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from partwright.errors import PartwrightError
+from partwright.pipeline import orphan
 from partwright.pipeline.journal import journal_of
+from partwright.pipeline.orphan import java_of_pid
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +60,8 @@ def test_a_note_of_an_earlier_version_is_read(runs: Path) -> None:
         ('{"a":1}', "'run' is missing"),
         ('{"run": "a", "records": "3", "began": "", "finished": true}', "'records' is '3'"),
         ('{"run": "a", "records": 3, "began": "", "finished": true, "proof": 1}', "'proof' is 1"),
+        ('{"run": "a", "records": 3, "began": "", "finished": true, "java": 1}', "'java' is 1"),
+        ('{"run": "a", "records": 3, "began": "", "finished": true, "java": [1, 2]}', "'java' is [1, 2]"),
         ("[]", "it holds list, not an object"),
         ("", "Expecting value: line 1 column 1 (char 0)"),
         ('{"run": "ab", "rec', "Unterminated string"),
@@ -145,3 +151,32 @@ def test_a_folder_that_holds_more_is_left_open(tmp_path: Path, monkeypatch: pyte
     with journal_of("t"):
         modes = [stat.S_IMODE(each.stat().st_mode) for each in (home, home / "photos", home / "runs")]
     assert modes == [0o755, 0o755, 0o700]
+
+
+def test_java_of_a_killed_run_is_waited_for(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose Python still runs is not: that one's session may be in use for something else."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as java:
+        try:
+            ours = java_of_pid(java.pid)
+            assert ours is not None
+            killed = ours._replace(driver=ours.driver + 1)
+            for entry in (ours, killed._replace(created=ours.created - 1), None):
+                with journal_of("topic") as journal:
+                    journal.begin("ab", 3000, entry)
+                with journal_of("topic") as journal:
+                    assert journal.entry is not None
+                    assert journal.entry.java == entry
+                    journal.begin("ab", 3000, killed)
+                    journal.finish()
+                with journal_of("topic") as journal:
+                    journal.begin("ab", 3000, killed)
+                with monkeypatch.context() as patch:
+                    patch.setattr(orphan, "WAIT_S", 0.1)
+                    refused = pytest.raises(
+                        PartwrightError, match=rf"\(process {java.pid}\) may still write to topic"
+                    )
+                    with refused, journal_of("topic"):
+                        pass
+                next(runs.glob("*.json")).unlink()
+        finally:
+            java.kill()

@@ -10,6 +10,8 @@ import pytest
 
 from partwright.errors import PartwrightError
 from partwright.pipeline.ledger import FolderLedger, Plan, ledger_at
+from partwright.pipeline.settings import RunSettings
+from partwright.pipeline.source import find_source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,3 +138,30 @@ def test_a_ledger_whose_writing_was_interrupted_is_the_one_before(tmp_path: Path
     with pytest.raises(PartwrightError, match="the ledger of this run, is damaged") as refused:
         ledger.read(PLAN.topic, PLAN.source)
     assert file.name in str(refused.value)
+
+
+def test_a_source_is_the_same_however_it_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a b.csv"
+    file.touch()
+    typed = [
+        "a b.csv",
+        "./a b.csv",
+        f"../{tmp_path.name}/a b.csv",
+        str(file),
+        f"file://{file}",
+    ]
+    assert {find_source(RunSettings(source=each)).identity for each in typed} == {str(file)}
+    far = "s3a://bucket/a.csv"
+    assert find_source(RunSettings(source=far)).identity == far
+
+
+def test_a_full_disk_leaves_no_half_of_a_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Plan) -> str:
+        del self
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Plan, "to_json", full)
+    with pytest.raises(PartwrightError, match=r"--state .* cannot be written: .*No space left on device"):
+        FolderLedger(str(tmp_path)).write(PLAN)
+    assert not list(tmp_path.iterdir())

@@ -24,7 +24,7 @@ from partwright.pipeline.ledger import RUNS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from partwright.kafka import EmbeddedKafka
     from partwright.pipeline.report import Report
@@ -286,3 +286,37 @@ def test_the_ledger_in_a_folder(
     assert (again.written, again.already_there) == (0, 300)
     assert again.checks is not None
     assert (again.checks.lost, again.checks.twice, again.checks.foreign) == (0, 0, 90)
+
+
+def test_rows_that_are_missing_before_the_last_ones(
+    begun: Callable[..., Report], kafka: EmbeddedKafka, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a delivery that timed out leaves them, with a foreign record among them: they come late, and are named."""
+    from partwright.pipeline.targets import KafkaTopic
+
+    write = KafkaTopic.write
+
+    def timed_out(self: KafkaTopic, placed: DataFrame) -> None:
+        write(self, placed.where("row % 10 <> 3 AND partition < 3 AND row < 500"))
+        raise PartwrightError("a delivery timed out")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KafkaTopic, "write", timed_out)
+        with pytest.raises(PartwrightError, match=r"a delivery timed out; .*; add --resume to go on"):
+            begun(partitions=5)
+    there = held(kafka, topic)
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
+    producer.produce(topic, b"foreign", partition=1)
+    producer.flush(30)
+    report = begun(resume=True)
+    assert (report.written, report.already_there) == (600 - there, there)
+    assert report.checks is not None
+    assert (report.checks.lost, report.checks.twice, report.checks.misplaced) == (0, 0, 0)
+    assert report.checks.foreign == 1
+    assert report.checks.out_of_order > 0
+    (note,) = report.notes
+    assert "records were missing before the last ones in their partitions" in note
+    assert 15 < int(note.split()[0]) < 45
+    again = begun(resume=True)
+    assert again.written == 0
+    assert again.notes == ()

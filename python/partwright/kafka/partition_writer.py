@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     _Headers: TypeAlias = dict[str, bytes] | list[tuple[str, bytes | None]]
 
-__all__ = ["EARLIEST_MS", "Mark", "PartitionWriter", "too_early"]
+__all__ = ["EARLIEST_MS", "FENCED", "Mark", "PartitionWriter", "too_early"]
 
 _RECORDS, _BYTES, _SECONDS = 200_000, 64 << 20, 10.0
 """A transaction's records, bytes and seconds, whichever is reached first: nothing is sent as long as one ends."""
@@ -45,8 +45,8 @@ EARLIEST_MS = 1
 _WAIT_S = 60.0
 _POLL_S = 0.1
 _POLLED = 1000
-# PRODUCER_FENCED, INVALID_PRODUCER_EPOCH, and librdkafka's own word for both.
-_FENCED = {47, 90, -144}
+FENCED = {47, 90, -144}
+"""PRODUCER_FENCED, INVALID_PRODUCER_EPOCH, and librdkafka's own word for both: another producer has the id now."""
 # UNSUPPORTED_VERSION, and librdkafka's own.
 _UNSUPPORTED = {35, -165}
 _ID_DENIED, _TOO_LARGE, _TIMESTAMP = 53, 10, 32
@@ -293,7 +293,7 @@ class PartitionWriter:
 
     def _told(self, error: KafkaError) -> BrokerError:
         where, code = f"Kafka at {self._config.servers}", error.code()
-        if code in _FENCED:
+        if code in FENCED:
             return BrokerError(
                 f"another process has taken over the writing of partition {self.partition} of {self._topic!r}: let it "
                 "go on",

@@ -9,12 +9,13 @@ import os
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import filelock
 
 from partwright.errors import PartwrightError
 from partwright.folders import opened_privately, private_file, private_state
+from partwright.pipeline.orphan import Java, wait_for_orphan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,7 @@ class Entry:
         began: When it began to write, in words.
         finished: Whether all of them were written.
         proof: The topic of its proof, for as long as that may be there.
+        java: The process of its Spark's Java, which may outlive it by a moment.
     """
 
     run: str
@@ -39,6 +41,7 @@ class Entry:
     began: str
     finished: bool = False
     proof: str | None = None
+    java: Java | None = None
 
     def __str__(self) -> str:
         """The run in words."""
@@ -62,9 +65,9 @@ class Journal:
                 f"{str(file)!r}, the note of the last run to this target, is damaged ({error}): delete it"
             )
 
-    def begin(self, run: str, records: int) -> None:
-        """Notes that `records` records are about to be written."""
-        self._write(Entry(run, records, now_in_words()))
+    def begin(self, run: str, records: int, java: Java | None = None) -> None:
+        """Notes that `records` records are about to be written, by that process of Java's."""
+        self._write(Entry(run, records, now_in_words(), java=java))
 
     def finish(self) -> None:
         """Notes that all of them were written."""
@@ -89,12 +92,15 @@ class Journal:
         with contextlib.suppress(OSError):
             # A run that was killed may have left its part.
             part.unlink(missing_ok=True)
-            with open(part, "w", encoding="utf-8", opener=opened_privately) as file:
-                file.write(json.dumps(asdict(entry)))
-                file.flush()
-                os.fsync(file.fileno())
-            # In one step, so that whoever reads finds the note of before or this one, and never a half.
-            part.replace(self._file)
+            try:
+                with open(part, "w", encoding="utf-8", opener=opened_privately) as file:
+                    file.write(json.dumps(asdict(entry)))
+                    file.flush()
+                    os.fsync(file.fileno())
+                # In one step, so that whoever reads finds the note of before or this one, and never a half.
+                part.replace(self._file)
+            finally:
+                part.unlink(missing_ok=True)
 
 
 def now_in_words() -> str:
@@ -118,7 +124,18 @@ def _entry(text: bytes) -> Entry:
     proof = told.get("proof")
     if not isinstance(proof, str | None):
         raise ValueError(f"'proof' is {proof!r}")  # noqa: TRY004 - the same
-    return Entry(**{name: told[name] for name in kinds}, proof=proof)
+    return Entry(**{name: told[name] for name in kinds}, proof=proof, java=_java(told.get("java")))
+
+
+def _java(told: Any) -> Java | None:
+    """The process that an entry names; earlier versions named none."""
+    if told is None:
+        return None
+    try:
+        pid, created, driver = told
+        return Java(int(pid), float(created), int(driver))
+    except (TypeError, ValueError):
+        raise ValueError(f"'java' is {told!r}") from None
 
 
 @contextlib.contextmanager
@@ -133,7 +150,8 @@ def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
         kept: Whether the target outlives the block; the journal goes with one that does not.
 
     Raises:
-        PartwrightError: Another run is writing to the same target, or the state folder cannot be used.
+        PartwrightError: Another run is writing to the same target, or Spark's Java of one that was killed; or the state
+            folder cannot be used.
     """
     folder = private_state("runs")
     name = hashlib.sha256(target.encode()).hexdigest()[:16]
@@ -150,7 +168,11 @@ def journal_of(target: str, *, kept: bool = True) -> Iterator[Journal]:
             f"{str(folder)!r} cannot be written ({error.strerror}): PARTWRIGHT_STATE names another folder"
         ) from None
     try:
-        yield Journal(file)
+        journal = Journal(file)
+        entry = journal.entry
+        if entry is not None and entry.java is not None and not entry.finished:
+            wait_for_orphan(entry.java, target)
+        yield journal
     finally:
         lock.release()
         if not kept:

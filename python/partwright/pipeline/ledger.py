@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -43,7 +44,7 @@ class Plan:
         run: Its id, 16 hexadecimal digits: the first half of its records' header.
         topic: The topic.
         topic_id: Kafka's id of that topic, which a topic made anew does not have.
-        source: The source's name.
+        source: By which the source is known again: a path of this machine from its root on.
         began: When it began, in words.
         n: How many partitions the topic had.
         asked: The settings that records depend on, by their option.
@@ -192,6 +193,9 @@ class FolderLedger:
                 file.write(plan.to_json().encode())
             self._files.move(f"{path}.part", path)
         except OSError as error:
+            # Half of a ledger, on a full disk say.
+            with contextlib.suppress(OSError):
+                self._files.delete_file(f"{path}.part")
             raise PartwrightError(f"--state {self._uri!r} cannot be written: {first_line(error)}") from None
 
     def _path(self, topic: str, source: str) -> str:

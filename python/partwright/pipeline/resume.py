@@ -63,7 +63,7 @@ def begun(
     Raises:
         PartwrightError: None is known and records are there, it was another one, or its topic is another one by now.
     """
-    plan = ledger.read(source.topic, source.name)
+    plan = ledger.read(source.topic, source.identity)
     if plan is None:
         if not first.records:
             return None

@@ -25,6 +25,7 @@ from partwright.pipeline import checks
 from partwright.pipeline.given import given
 from partwright.pipeline.journal import journal_of, now_in_words
 from partwright.pipeline.ledger import Plan, ledger_at
+from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.parquet_target import ParquetFolders, parquet_folders
 from partwright.pipeline.report import PartitionShare, Report, Step
 from partwright.pipeline.resume import (
@@ -43,6 +44,7 @@ from partwright.pipeline.targets import KafkaTopic
 from partwright.pipeline.topic_source import what_was_read
 from partwright.signals import Ended
 from partwright.spark import classic
+from partwright.spark.connector import refuse_second_tasks
 from partwright.spark.continued import MARK, rest_of, rows_there
 from partwright.spark.exactly_once import write_exactly_once
 from partwright.spark.executors.own_code import send_own_code
@@ -146,10 +148,7 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
             with steps("start Spark"):
                 spark, log = stack.enter_context(own_spark(settings))
         progress.spark(spark)
-        if isinstance(target, ParquetFolders):
-            target.open(spark)
-        if settings.is_own_partitioner:
-            send_own_code(spark, Path.cwd())
+        _prepare(spark, target, settings)
         with interrupts() as interrupted, cut_as(spark, plan):
             job = _Run(
                 settings,
@@ -172,6 +171,16 @@ def run(settings: RunSettings, progress: Progress, spark: SparkSession | None = 
                 finally:
                     job.forget()
     return replace(report, log=str(log) if log else None)
+
+
+def _prepare(spark: SparkSession, target: Target, settings: RunSettings) -> None:
+    """What a session needs before the run's first job."""
+    if isinstance(target, ParquetFolders):
+        target.open(spark)
+    elif not settings.exactly_once:
+        refuse_second_tasks(spark)
+    if settings.is_own_partitioner:
+        send_own_code(spark, Path.cwd())
 
 
 def _ledger(settings: RunSettings, target: Target) -> Ledger | None:
@@ -436,7 +445,7 @@ class _Run:
             run=self.run.hex(),
             topic=self.source.topic,
             topic_id=self.target.topic_id(),
-            source=self.source.name,
+            source=self.source.identity,
             began=self.plan.began if self.plan else now_in_words(),
             n=self.n,
             asked=asked_of(self.settings, self.source),
@@ -481,9 +490,16 @@ class _Run:
             self.already_there = done.already_there if self.plan else 0
         elif self.plan is not None and isinstance(self.target, KafkaTopic):
             there = rows_there(self.target.config, self.target.topic, self.target.begin, self.mark)
-            rest, self.already_there = rest_of(placed, there)
+            rest = rest_of(placed, there, self.target.config, self.target.topic, self.mark)
+            self.already_there = rest.already_there
+            if rest.late:
+                self.notes.append(
+                    f"{rest.late:,} records were missing before the last ones in their partitions, as a delivery that "
+                    "timed out leaves them: they were written now, so keys of theirs may be out of order "
+                    "(--exactly-once leaves none out)"
+                )
             if self.already_there < summed.records:
-                self.target.write(rest)
+                self.target.write(rest.rows)
         else:
             self.target.write(placed)
 
@@ -502,7 +518,8 @@ class _Run:
 
     def _write(self, placed: DataFrame, summed: Given) -> None:
         records = summed.records
-        self.journal.begin(self.run.hex(), records)
+        java = java_of_pid(classic.java_pid()) if isinstance(self.target, KafkaTopic) else None
+        self.journal.begin(self.run.hex(), records, java)
         self.records = records
         try:
             self._writes(placed, summed)
@@ -537,18 +554,8 @@ class _Run:
         """The same records to a topic of their own, without a partition: the Java producer chooses."""
         if not self.settings.proof or not isinstance(self.target, KafkaTopic):
             return None
-        if self.settings.key_type == STRIP_ID:
-            self.notes.append("no proof by the Java producer: it hashes a schema registry's header too")
-            return None
-        if self.settings.chooses_for_keys:
-            self.notes.append(
-                "no proof by the Java producer: it was not told what chooses the partitions of records with keys here"
-            )
-            return None
-        if not self.settings.agrees_with_java:
-            self.notes.append(
-                f"no proof by the Java producer: client {self.settings.client} puts keys elsewhere"
-            )
+        if why := self._no_proof:
+            self.notes.append(f"no proof by the Java producer: {why}")
             return None
         takes_the_same = self.settings.new_topic.for_same_records()
         topic = KafkaTopic(self.target.config, f"{self._proofs}{self.run.hex()}", takes_the_same)
@@ -566,6 +573,22 @@ class _Run:
                 return checks.compare(asked, topic.read(self.spark), self.run)
         finally:
             self._remove(topic)
+
+    @property
+    def _no_proof(self) -> str | None:
+        """Why it would prove nothing; None where it does."""
+        if self.settings.key_type == STRIP_ID:
+            return "it hashes a schema registry's header too"
+        if self.settings.chooses_for_keys:
+            return "it was not told what chooses the partitions of records with keys here"
+        if not self.settings.agrees_with_java:
+            return f"client {self.settings.client} puts keys elsewhere"
+        if classic.runs_tasks_twice(self.spark):
+            return (
+                "Spark runs slow tasks a second time (spark.speculation=true), and its sink would write their records "
+                "twice"
+            )
+        return None
 
     @property
     def _proofs(self) -> str:

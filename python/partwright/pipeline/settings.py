@@ -248,6 +248,12 @@ class RunSettings:
             raise PartwrightError(
                 f"{option} needs to know where each record goes: leave out --null-keys producer"
             )
+        is_twice = self.configs.get("spark.speculation", "").lower() == "true"
+        if is_twice and not self.exactly_once and not isinstance(self.target, ParquetTarget):
+            raise PartwrightError(
+                "--conf spark.speculation=true would run slow tasks a second time, and Spark's Kafka sink would write "
+                "their records twice: leave it out, or add --exactly-once"
+            )
         if self.dedupe is not None and not self.check:
             raise PartwrightError("--dedupe names what reading back finds: leave out --no-check")
         if self.dedupe is not None and not Path(self.dedupe).absolute().parent.is_dir():

@@ -26,6 +26,10 @@ _LONGEST = 400
 _DENIED = re.compile(r"Not authorized to access topics: \[(.+)\]|^Cluster authorization failed")
 
 
+# org.apache.spark.api.python.BasePythonRunner, of a worker that is gone.
+_WORKER = "Python worker exited unexpectedly"
+
+
 @contextlib.contextmanager
 def refused_by_spark(what: str, operation: str = "READ", topic: str = "") -> Iterator[None]:
     """Turns what Spark throws in the block into a `PartwrightError` that begins with `what`.
@@ -54,6 +58,9 @@ def one_sentence(error: BaseException, operation: str = "READ", topic: str = "")
         return own
     # What Java wrote of a foreign error: there is nothing but its text to go by.
     text = str(error)
+    if _WORKER in text:
+        # What Java found as it wrote to it or read from it, a broken pipe say, is the effect.
+        return "a Python worker of Spark's ended in the midst of a task: it was killed (out of memory?), or crashed"
     causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)$", text, flags=re.MULTILINE)
     line = causes[-1] if causes else text.strip().splitlines()[0]
     line = re.sub(r"\s*SQLSTATE: \w+\s*", "", line).strip()

@@ -8,14 +8,13 @@ import os
 import secrets
 import shutil
 import signal
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
-from partwright.folders import private_file, private_state
+from partwright.folders import private_file, private_state, temporary_folder
 from partwright.signals import Ended, handled
 from partwright.spark import classic
 
@@ -32,6 +31,7 @@ __all__ = ["interrupts", "own_spark"]
 # As well as the new one.
 _KEPT_LOGS = 9
 _LOCAL_DIRS = "spark.local.dir"
+_SPECULATION = "spark.speculation"
 # What Spark's pages and its event log leave out of options: its own words, and a client's key, which those miss.
 _HIDDEN = r"(?i)secret|password|token|access[.]?key|jaas|keystore[.](key|certificate)"
 _REDACTED = {"spark.redaction.regex": _HIDDEN, "spark.sql.redaction.options.regex": f"{_HIDDEN}|url"}
@@ -41,7 +41,7 @@ _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 @contextlib.contextmanager
 def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
     """A session for one run, and the file of its log; both are done with when the block ends."""
-    with _log_file() as log, _temporary_folder(settings) as folder:
+    with _log_file() as log, _java_folder(settings) as folder:
         spark = pws.session(
             "partwright run", settings.master, kafka=True, configs=_configs(settings, folder), log_file=log
         )
@@ -54,36 +54,50 @@ def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
 
 def _configs(settings: RunSettings, folder: Path) -> dict[str, str]:
     """Spark's settings; on one machine its 200 partitions a shuffle are mostly waiting for their turn."""
-    configs = {**_REDACTED, **settings.configs}
+    # One task writes a partition: a second one at the same time writes its records again, or only gets in its way.
+    configs = {**_REDACTED, _SPECULATION: "false", **settings.configs}
     if not settings.master.startswith("local"):
         return configs
     configs = {"spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)), **configs}
     if _LOCAL_DIRS in configs:
-        configs[_LOCAL_DIRS] = ",".join(map(str, _local_folders(settings, folder)))
+        configs[_LOCAL_DIRS] = ",".join(map(str, _local_folders(settings, folder.name)))
     return configs
 
 
-def _local_folders(settings: RunSettings, folder: Path) -> list[Path]:
-    """This run's own folder in each of those that `spark.local.dir` names."""
+def _local_folders(settings: RunSettings, name: str) -> list[Path]:
+    """The folder of a run, by the name of its temporary folder, in each of those that `spark.local.dir` names."""
     named = settings.configs.get(_LOCAL_DIRS, "") if settings.master.startswith("local") else ""
-    return [Path(each.strip()).absolute() / folder.name for each in named.split(",") if each.strip()]
+    return [Path(each.strip()).absolute() / name for each in named.split(",") if each.strip()]
 
 
 @contextlib.contextmanager
-def _temporary_folder(settings: RunSettings) -> Iterator[Path]:
+def _java_folder(settings: RunSettings) -> Iterator[Path]:
     """Where Spark's Java puts its temporary files: were it killed, nobody else would remove them."""
-    folder = Path(tempfile.mkdtemp(prefix="partwright-run-"))
-    before = os.environ.get(_JAVA_OPTIONS)
-    os.environ[_JAVA_OPTIONS] = f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={folder}"'.strip()
-    try:
-        yield folder
-    finally:
-        if before is None:
-            del os.environ[_JAVA_OPTIONS]
-        else:
-            os.environ[_JAVA_OPTIONS] = before
-        for each in [folder, *_local_folders(settings, folder)]:
-            shutil.rmtree(each, ignore_errors=True)
+    with temporary_folder("partwright-run-") as (folder, removed):
+        for name in removed:
+            _remove_local(settings, name)
+        before = os.environ.get(_JAVA_OPTIONS)
+        os.environ[_JAVA_OPTIONS] = f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={folder}"'.strip()
+        try:
+            yield folder
+        finally:
+            if before is None:
+                del os.environ[_JAVA_OPTIONS]
+            else:
+                os.environ[_JAVA_OPTIONS] = before
+            _remove_local(settings, folder.name)
+
+
+def _remove_local(settings: RunSettings, name: str) -> None:
+    for each in _local_folders(settings, name):
+        shutil.rmtree(each, ignore_errors=True)
+
+
+class _Log(logging.FileHandler):
+    """The log; what a full disk does not take is lost, for it must not stop a run or write over its report."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
+        """See `logging.Handler.handleError`, which writes to stderr."""
 
 
 @contextlib.contextmanager
@@ -97,7 +111,7 @@ def _log_file() -> Iterator[Path]:
             each.unlink(missing_ok=True)
         for each in old[-_KEPT_LOGS:]:
             private_file(each)
-        handler = logging.FileHandler(private_file(file), encoding="utf-8")
+        handler = _Log(private_file(file), encoding="utf-8")
     except OSError as error:
         raise PartwrightError(
             f"{str(folder)!r} cannot be written: PARTWRIGHT_STATE names another folder"
@@ -108,7 +122,8 @@ def _log_file() -> Iterator[Path]:
         yield file
     finally:
         logging.getLogger().removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):
+            handler.close()
 
 
 @contextlib.contextmanager

@@ -13,6 +13,8 @@ from pyspark.sql import functions as F
 
 from partwright import spark as pws
 from partwright.errors import PartwrightError
+from partwright.pipeline.journal import journal_of
+from partwright.pipeline.orphan import java_of_pid
 from partwright.pipeline.settings import STRIP_ID, KafkaTarget, RunSettings
 from partwright.pipeline.source import find_source, stream_records
 from partwright.pipeline.spark_errors import one_sentence, refused_by_spark
@@ -20,6 +22,7 @@ from partwright.pipeline.spark_session import interrupts, own_spark
 from partwright.pipeline.target_state import number_of_partitions
 from partwright.pipeline.targets import KafkaTopic
 from partwright.signals import Ended
+from partwright.spark import classic
 from partwright.spark.executors.own_code import send_own_code
 from partwright.spark.hadoop_files import HadoopFolder
 
@@ -136,6 +139,7 @@ def stream(
         raise PartwrightError(f"{source.name} cannot become more: --stream reads a folder, or a topic")
     target = KafkaTopic(settings.target.config, source.topic, settings.new_topic)
     with contextlib.ExitStack() as stack:
+        journal = stack.enter_context(journal_of(f"{target} by the checkpoint {asked.checkpoint!r}"))
         if spark is None:
             with progress.step("start Spark"):
                 spark, _ = stack.enter_context(own_spark(settings))
@@ -165,6 +169,7 @@ def stream(
             progress.say(_said(batch, query.lastProgress if query else None))
 
         query: StreamingQuery | None = None
+        journal.begin("", 0, java_of_pid(classic.java_pid()))
         with interrupts() as interrupted:
             query = pws.write_stream(
                 records,
@@ -187,6 +192,7 @@ def stream(
                 on_batch=told,
             )
             _wait(query, interrupted, done, target)
+        journal.finish()
         found: tuple[int | None, int | None, int | None] = (None, None, None)
         if asked.available_now and settings.check and done:
             with progress.step("read back and check"), refused_by_spark(f"{target} cannot be read back"):

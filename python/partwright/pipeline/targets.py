@@ -13,7 +13,7 @@ from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.new_topic import NewTopic
 from partwright.kafka.topic_differences import differences
 from partwright.pipeline.target_state import Look, refuse_changed
-from partwright.spark.connector import spark_options, write_topic
+from partwright.spark.connector import READER, spark_options, write_topic
 from partwright.spark.continued import mark_of
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class KafkaTopic:
         begin = {partition: self.begin.get(partition, 0) for partition in end}
         records = (
             spark.read.format("kafka")
-            .options(**spark_options(self.config))
+            .options(**spark_options(self.config), **READER)
             .option("assign", json.dumps({self.topic: sorted(end)}))
             .option("startingOffsets", _offsets(self.topic, begin))
             .option("endingOffsets", _offsets(self.topic, end))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from partwright.errors import PartwrightError
@@ -51,6 +53,14 @@ class Source:
     topic: str
     windows: Mapping[int, tuple[int, int]] | None = None
     of: int = 0
+
+    @property
+    def identity(self) -> str:
+        """By which it is known again, however its name was typed: a path of this machine from its root on."""
+        if self.path is None:
+            return self.name
+        path = re.sub(r"^file:/+", "/", self.path)
+        return path if "://" in path else str(Path(path).absolute())
 
     @property
     def passed(self) -> int:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import warnings
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -26,7 +26,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from partwright.errors import PartwrightError
-from partwright.folders import opened_privately
+from partwright.folders import opened_privately, temporary_folder
 from partwright.kafka.connectors import connector_set
 from partwright.kafka.jars import jars
 from partwright.kafka.java import java_command, properties
@@ -42,7 +42,15 @@ if TYPE_CHECKING:
 
     from py4j.java_gateway import JavaGateway, JVMView
 
-__all__ = ["file_facts", "how_java_ended", "removed_with_java", "start", "stop"]
+__all__ = [
+    "file_facts",
+    "how_java_ended",
+    "java_pid",
+    "removed_with_java",
+    "runs_tasks_twice",
+    "start",
+    "stop",
+]
 
 _PYTHON = "PYSPARK_PYTHON"
 _SUBMIT = "PYSPARK_SUBMIT_ARGS"
@@ -186,23 +194,22 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
     PySpark itself would give each setting as an argument, passwords too.
     """
     theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
-    folder = Path(tempfile.mkdtemp(prefix="partwright-spark-"))
     try:
-        file = folder / "settings.properties"
-        # Of two lines on one setting Java takes the later one.
-        given = [Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()]
-        with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
-            settings.write(
-                "".join([*given, properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))])
-            )
-        options = ["--properties-file", str(file)]
-        # Without a file named, spark-submit reads conf/spark-defaults.conf.
-        loads = not files and pyspark_version() >= _LOADS_DEFAULTS
-        yield shlex.join([*options, *(["--load-spark-defaults"] if loads else []), *arguments])
+        with temporary_folder("partwright-spark-") as (folder, _):
+            file = folder / "settings.properties"
+            # Of two lines on one setting Java takes the later one.
+            given = [
+                Path(name).read_text(encoding="utf-8") + "\n" for name in files[-1:] or _defaults_to_copy()
+            ]
+            ours = properties(_java_options_apart(dict(conf.getAll()) | theirs, folder))
+            with open(file, "x", encoding="utf-8", opener=opened_privately) as settings:
+                settings.write("".join([*given, ours]))
+            options = ["--properties-file", str(file)]
+            # Without a file named, spark-submit reads conf/spark-defaults.conf.
+            loads = not files and pyspark_version() >= _LOADS_DEFAULTS
+            yield shlex.join([*options, *(["--load-spark-defaults"] if loads else []), *arguments])
     except OSError as error:
         raise PartwrightError(f"Spark's settings cannot be handed over in a file ({error})") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 _LOADS_DEFAULTS = (4, 0)
@@ -290,6 +297,12 @@ def _start_spark(conf: SparkConf, log_file: str | os.PathLike[str] | None) -> Sp
     return spark
 
 
+def runs_tasks_twice(spark: SparkSession) -> bool:
+    """Whether Spark runs a slow task a second time (spark.speculation); on one machine it never does."""
+    is_local = re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master or "")
+    return not is_local and str(spark.conf.get("spark.speculation", "false")).lower() == "true"
+
+
 def file_facts(spark: SparkSession, files: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Size in bytes and time of the last change (ms) of files, on any file system that Spark reads.
 
@@ -329,6 +342,12 @@ def how_java_ended() -> str | None:
 
 
 _END_S = 5.0
+
+
+def java_pid() -> int | None:
+    """The process id of Spark's Java, where this process started it."""
+    gateway: JavaGateway | None = SparkContext._gateway
+    return gateway.proc.pid if gateway is not None and gateway.proc else None
 
 
 def stop(spark: SparkSession) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from partwright.kafka.connection import KafkaConfig
 
-__all__ = ["PRODUCER", "no_connector", "spark_options", "write_topic"]
+__all__ = ["PRODUCER", "READER", "no_connector", "refuse_second_tasks", "spark_options", "write_topic"]
 
 PRODUCER = {
     "kafka.delivery.timeout.ms": "30000",
@@ -23,6 +23,14 @@ PRODUCER = {
     "kafka.max.block.ms": "20000",
 }
 """A broker that went away is noticed within half a minute instead of two; a retry is still tried many times."""
+
+
+READER = {
+    "kafka.request.timeout.ms": "10000",
+    "kafka.default.api.timeout.ms": "20000",
+    "kafkaConsumer.pollTimeoutMs": "60000",
+}
+"""The same of reading: Spark asks three times for offsets, and would wait a minute each time, and two for records."""
 
 
 def spark_options(config: KafkaConfig, *, reading: bool = False) -> dict[str, str]:
@@ -57,6 +65,21 @@ def write_topic(
         .options(**PRODUCER, **(options or {}))
         .save()
     )
+
+
+def refuse_second_tasks(spark: SparkSession) -> None:
+    """Refuses a session that runs slow tasks a second time: by Spark's own sink each of them writes all its records.
+
+    Raises:
+        PartwrightError: It is such a session.
+    """
+    from partwright.spark.classic import runs_tasks_twice  # noqa: PLC0415 - pyspark-client has nothing of its imports
+
+    if is_classic(spark) and runs_tasks_twice(spark):
+        raise PartwrightError(
+            "this Spark session runs slow tasks a second time (spark.speculation=true), and Spark's Kafka sink would "
+            "write their records twice: start it with spark.speculation=false, or write exactly once"
+        )
 
 
 def no_connector(spark: SparkSession) -> PartwrightError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, StructType
@@ -10,16 +11,17 @@ from pyspark.sql.types import ArrayType, BinaryType, StringType, StructField, St
 from partwright.errors import PartwrightError
 from partwright.kafka import topics
 from partwright.kafka.last_marks import last_marks
+from partwright.spark.connector import READER, spark_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from partwright.kafka.connection import KafkaConfig
     from partwright.kafka.partition_writer import Mark
 
-__all__ = ["HEADERS", "MARK", "mark_of", "marked", "record_bytes", "rest_of", "rows_there"]
+__all__ = ["HEADERS", "MARK", "Rest", "There", "mark_of", "marked", "record_bytes", "rest_of", "rows_there"]
 
 MARK = "partwright"
 """The header by which a record is known again: 8 bytes of the run's id, 8 bytes of the record's row, big endian."""
@@ -29,8 +31,34 @@ HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("v
 """A record's headers, as Spark's Kafka sink takes them."""
 
 
-def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: Mark) -> dict[int, int]:
-    """The row of the last record of a run in each partition that holds any.
+class There(NamedTuple):
+    """What one partition holds of a run.
+
+    Attributes:
+        row: The row of the last record that is there.
+        offsets: The first offset that this run's records can have, and the one after the partition's last.
+    """
+
+    row: int
+    offsets: tuple[int, int]
+
+
+class Rest(NamedTuple):
+    """What is left to write.
+
+    Attributes:
+        rows: These rows, laid out as they were.
+        already_there: How many of the others are there.
+        late: How many of these come before the last one that is there, in their partitions.
+    """
+
+    rows: DataFrame
+    already_there: int
+    late: int
+
+
+def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: Mark) -> dict[int, There]:
+    """The last record of a run in each partition that holds any.
 
     Args:
         config: How the Kafka is reached.
@@ -44,38 +72,117 @@ def rows_there(config: KafkaConfig, topic: str, begin: Mapping[int, int], mark: 
     ends = topics.end_offsets(None, topic, kafka_config=config)
     windows = {each: (begin.get(each, 0), end) for each, end in ends.items()}
     found = last_marks(config, topic, windows, mark.header, mark.run)
-    return {each: mark.row(value) for each, value in found.items()}
+    return {each: There(mark.row(value), windows[each]) for each, value in found.items()}
 
 
-def rest_of(placed: DataFrame, there: Mapping[int, int]) -> tuple[DataFrame, int]:
-    """The rows that are left to write, laid out as they were, and how many are there.
+def rest_of(
+    placed: DataFrame, there: Mapping[int, There], config: KafkaConfig, topic: str, mark: Mark
+) -> Rest:
+    """The rows that are left to write, laid out as they were.
 
     In each partition those are there up to the last one's place: each has one task, which writes its rows in order.
+    Only where a delivery took too long are some of them missing. So where a partition has not as many offsets as rows
+    up to there, its records are read.
 
     Args:
         placed: `partition`, `file` and `row` of all rows, task i holding partition i in the order of the last two.
-        there: By partition the row of the last record that is there.
+        there: What `rows_there` has found.
+        config: How the Kafka is reached.
+        topic: The topic.
+        mark: The header of this run's records.
 
     Raises:
-        PartwrightError: Such a row is not among them.
+        PartwrightError: The last row is not among them, or records were deleted meanwhile.
     """
     if not there:
-        return placed, 0
+        return Rest(placed, 0, 0)
     spark = placed.sparkSession
-    rows = spark.createDataFrame(sorted(there.items()), "at_partition int, at_row long")
+    last = [(partition, each.row) for partition, each in sorted(there.items())]
+    rows = spark.createDataFrame(last, "at_partition int, at_row long")
     on = (sf.col("partition") == sf.col("at_partition")) & (sf.col("row") == sf.col("at_row"))
     places = placed.join(sf.broadcast(rows), on).select("at_partition", "file", "row").collect()
     if len(places) != len(there):
         lost = min(there.keys() - {place.at_partition for place in places})
         raise PartwrightError(
-            f"row {there[lost]}, the last one in partition {lost}, is not in the source any more: the source has "
+            f"row {there[lost].row}, the last one in partition {lost}, is not in the source any more: the source has "
             "changed, so this run cannot go on"
         )
     ends = spark.createDataFrame(list(map(tuple, places)), "at_partition int, at_file string, at_row long")
     joined = placed.join(sf.broadcast(ends), sf.col("partition") == sf.col("at_partition"), "left")
     place = sf.struct(sf.col("at_file").alias("file"), sf.col("at_row").alias("row"))
     is_there = sf.col("at_row").isNotNull() & (sf.struct("file", "row") <= place)
-    return joined.where(~is_there).drop("at_partition", "at_file", "at_row"), joined.where(is_there).count()
+    counted = joined.where(is_there).groupBy("partition").count().collect()
+    up_to: dict[int, int] = dict(map(tuple, counted))
+    missing = _missing(joined.where(is_there), up_to, there, config, topic, mark)
+    left = joined.where(~is_there)
+    if missing:
+        late = spark.createDataFrame(missing, "late_partition int, late_row long")
+        is_late = (sf.col("partition") == sf.col("late_partition")) & (sf.col("row") == sf.col("late_row"))
+        left = joined.join(sf.broadcast(late), is_late, "left").where(
+            ~is_there | sf.col("late_row").isNotNull()
+        )
+    return Rest(left.select(placed.columns), sum(up_to.values()) - len(missing), len(missing))
+
+
+def _missing(
+    passed: DataFrame,
+    up_to: Mapping[int, int],
+    there: Mapping[int, There],
+    config: KafkaConfig,
+    topic: str,
+    mark: Mark,
+) -> list[tuple[int, int]]:
+    """Partition and row of each record that is missing before the last one that is there."""
+    spans = {each: there[each].offsets[1] - there[each].offsets[0] for each in up_to}
+    unequal = {each: there[each].offsets for each, span in spans.items() if span != up_to[each]}
+    if not unequal:
+        return []
+    seen = _seen(passed.sparkSession, config, topic, unequal, mark).persist()
+    try:
+        counts: dict[int, int] = dict(map(tuple, seen.groupBy("partition").count().collect()))
+        # A topic that lost records by compaction or age does not tell which of them never came.
+        whole = [each for each in unequal if counts.get(each, 0) == spans[each]]
+        for each in unequal.keys() - set(whole):
+            if spans[each] < up_to[each]:
+                raise PartwrightError(
+                    f"partition {each} of {topic!r} never got {up_to[each] - spans[each]:,} of the first "
+                    f"{up_to[each]:,} records, and Kafka has deleted others since, so which ones is not known: run "
+                    "without --resume, into another --topic"
+                )
+        found = (
+            passed.where(sf.col("partition").isin(*whole))
+            .select("partition", "row")
+            .join(seen, ["partition", "row"], "left_anti")
+            .collect()
+        )
+    finally:
+        seen.unpersist()
+    return [(row.partition, row.row) for row in found]
+
+
+def _seen(
+    spark: SparkSession,
+    config: KafkaConfig,
+    topic: str,
+    windows: Mapping[int, tuple[int, int]],
+    mark: Mark,
+) -> DataFrame:
+    """`partition` of all records between offsets, and `row` of those that are this run's."""
+    bounds = [json.dumps({topic: {str(each): at[end] for each, at in windows.items()}}) for end in (0, 1)]
+    read = (
+        spark.read.format("kafka")
+        .options(**spark_options(config), **READER)
+        .option("assign", json.dumps({topic: sorted(windows)}))
+        .option("startingOffsets", bounds[0])
+        .option("endingOffsets", bounds[1])
+        .option("includeHeaders", "true")
+        .load()
+        .select("partition", mark_of("headers").alias("header"))
+    )
+    size = len(mark.run)
+    row = sf.conv(sf.hex(sf.substring("header", size + 1, size)), 16, 10).cast("long")
+    is_ours = sf.substring("header", 1, size) == sf.lit(mark.run)
+    return read.select("partition", sf.when(is_ours, row).alias("row"))
 
 
 def marked(mark: Mark, row: str = "row", headers: str = "headers") -> Column:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 # Spark reads the annotations of what its workers call.
 from collections.abc import Iterator  # noqa: TC003
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as sf
 
-from partwright.errors import PartwrightError
+from partwright.errors import BrokerError, PartwrightError
 from partwright.kafka.connection import KafkaConfig
-from partwright.kafka.partition_writer import EARLIEST_MS, Mark, PartitionWriter, too_early
+from partwright.kafka.partition_writer import EARLIEST_MS, FENCED, Mark, PartitionWriter, too_early
 from partwright.spark.executors.sent import sent
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ __all__ = ["Written", "write_exactly_once"]
 _SCHEMA = "written bigint, already_there bigint"
 # Rows that travel to a task's Python at once have about so many bytes.
 _BATCH_BYTES, _BATCH_ROWS = 16 << 20, 10_000
+# So long a try of a task that another one has shut out waits for its end.
+_SHUT_OUT_S = 600.0
 _ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
@@ -63,10 +67,12 @@ def write_exactly_once(
         PartwrightError: A row has no partition or too early a timestamp, or the rows are not those of before.
         BrokerError: No Kafka answers, or it refuses.
     """
+    from partwright.spark.classic import runs_tasks_twice  # noqa: PLC0415 - workers need nothing of what it imports
+
     _refuse_early(placed)
     spark = placed.sparkSession
     before = spark.conf.get(_ARROW_ROWS)
-    function = _task(dict(config.librdkafka()), topic, dict(begin), mark)
+    function = _task(dict(config.librdkafka()), topic, dict(begin), mark, runs_tasks_twice(spark))
     # What follows from the row need not travel: headers take Spark and Python as long as all other columns.
     wanted = ["key", "value", "partition", "row", *({"headers", "timestamp"} & set(placed.columns))]
     spark.conf.set(_ARROW_ROWS, str(max(1, min(_BATCH_ROWS, int(_BATCH_BYTES / (mean_bytes + 1))))))
@@ -87,9 +93,19 @@ def _refuse_early(placed: DataFrame) -> None:
 
 
 def _task(
-    settings: dict[str, object], topic: str, begin: dict[int, int], mark: Mark
+    settings: dict[str, object], topic: str, begin: dict[int, int], mark: Mark, twice: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def exactly_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from written(batches)
+        except BrokerError as error:
+            if twice and error.value in FENCED:
+                # By another try of this task, which goes on; Spark ends this one then. Were it to fail, Spark would
+                # count that, begin a third try, which shuts out the second, and give up at the fourth failure.
+                time.sleep(_SHUT_OUT_S)
+            raise
+
+    def written(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         writer: PartitionWriter | None = None
         for batch in batches:
             if not batch.num_rows:

@@ -208,13 +208,14 @@ class BatchWriter:
                 placed = placed.drop("headers")
             done = write_exactly_once(placed, self._config, self._topic, note.begin, mark, mean)
             return 0 if is_new else done.already_there
-        already = 0
-        if not is_new:
-            placed, already = rest_of(placed, rows_there(self._config, self._topic, note.begin, mark))
-            if already == note.records:
-                return already
-        write_topic(placed, self._config, self._topic)
-        return already
+        if is_new:
+            write_topic(placed, self._config, self._topic)
+            return 0
+        there = rows_there(self._config, self._topic, note.begin, mark)
+        rest = rest_of(placed, there, self._config, self._topic, mark)
+        if rest.already_there < note.records:
+            write_topic(rest.rows, self._config, self._topic)
+        return rest.already_there
 
 
 def _summed(placed: DataFrame) -> tuple[int, str, int, int]:

@@ -9,7 +9,7 @@ from partwright.kafka import topics
 from partwright.kafka.client import TIMEOUT_S, admin_client
 from partwright.kafka.connection.given import configured
 from partwright.spark.columns import as_column
-from partwright.spark.connector import PRODUCER, spark_options
+from partwright.spark.connector import PRODUCER, refuse_second_tasks, spark_options
 from partwright.spark.executors.ask import is_classic
 from partwright.spark.schema import type_of
 from partwright.spark.streams.batches import BatchWriter, Columns
@@ -91,7 +91,8 @@ def write_stream(
 
     Raises:
         PartwrightError: A table that is no stream, a session of Spark Connect, a topic that is not there, a checkpoint
-            of another stream, columns that are not there, or options that contradict each other.
+            of another stream, columns that are not there, options that contradict each other, or without `exactly_once`
+            a session that runs slow tasks a second time (spark.speculation).
         BrokerError: No Kafka answers, or it refuses.
 
     Examples:
@@ -177,6 +178,8 @@ def _check(
             "timestamps would be lost, for Spark's Kafka sink ignores them: add exactly_once=True, whose writer keeps "
             "them"
         )
+    if not exactly_once:
+        refuse_second_tasks(df.sparkSession)
     if real_time is not None:
         for name, given in [
             ("exactly_once", exactly_once),

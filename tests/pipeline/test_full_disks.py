@@ -1,0 +1,149 @@
+"""Disks that fill: the broker's, that of Spark's temporary files, and those of notes; then there is room again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from faults import LIGHT, Watched, held, mortal, read_directly, records_file, writers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from partwright.kafka import EmbeddedKafka
+
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.broker]
+
+N = 4
+
+
+@contextlib.contextmanager
+def small(folder: Path, size: str) -> Iterator[Path]:
+    """A file system of its own, where this machine lets one be mounted."""
+    mount = shutil.which("mount")
+    folder.mkdir(parents=True)
+    words = [str(mount), "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if mount is None or subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("no small file system can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def grown(folder: Path, size: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={size}", str(folder)], check=True)
+
+
+def filled(folder: Path) -> Path:
+    """Leaves no room."""
+    file = folder / "full"
+    with file.open("wb", buffering=0) as full, contextlib.suppress(OSError):
+        while True:
+            full.write(bytes(4096))
+    return file
+
+
+def words_of(source: Path, topic: str, servers: str) -> list[object]:
+    return [
+        *["run", source, "--key", "id", "--topic", topic, "-n", N, "--to", f"kafka://{servers}"],
+        *[*LIGHT, "--json", "--no-proof"],
+    ]
+
+
+def test_the_brokers_disk(tmp_path: Path, seed: int, cases: Callable[[int], int]) -> None:
+    """Kafka ends where its only disk is full; once there is room it comes back, and the run goes on."""
+    for exactly_once in writers(seed, cases(1)):
+        brokers_disk_fills(exactly_once, tmp_path / str(exactly_once))
+
+
+def brokers_disk_fills(exactly_once: bool, tmp_path: Path) -> None:
+    tmp_path.mkdir()
+    source = records_file(tmp_path / "some.jsonl", 30_000, wide=1000)
+    with small(tmp_path / "disk", "76m") as disk, mortal(disk, **{"log.segment.bytes": "1048576"}) as broker:
+        grown(disk, f"{used(disk) + (10 << 20)}")
+        words = [*words_of(source, "t", broker.servers), *["--exactly-once"] * exactly_once]
+        run = Watched(words, tmp_path / "run")
+        try:
+            assert run.end() == 2, run.lines
+            (sentence,) = run.sentences
+            assert sentence.startswith("partwright: writing to topic 't' at"), run.lines
+            assert "for the broker does not answer" in sentence or "are written" in sentence
+            assert run.out == ""
+            assert run.left() == []
+        finally:
+            run.close()
+        # It ends by itself, after some seconds.
+        broker.kill()
+        grown(disk, "400m")
+        broker.come_back()
+        gone_on(words, tmp_path / "run", broker.servers, "t", source)
+
+
+def used(disk: Path) -> int:
+    at = os.statvfs(disk)
+    return (at.f_blocks - at.f_bfree) * at.f_frsize
+
+
+def gone_on(words: list[object], folder: Path, servers: str, topic: str, source: Path) -> None:
+    run = Watched([*words, "--resume"], folder)
+    try:
+        assert run.end() == 0, run.lines
+        report = run.report
+        assert (report["lost"], report["moved"], report["twice"]) == (0, 0, 0)
+    finally:
+        run.close()
+    assert read_directly(servers, topic, [source], N) == (0, 0, 0, 0)
+
+
+def test_the_disks_of_this_machine(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
+    """Of temporary files: nothing is written. Of the ledger: the same. Of notes: the run does without."""
+    servers = kafka.bootstrap_servers
+    source = records_file(tmp_path / "some.jsonl", 3_000, wide=3000)
+    words = words_of(source, topic, servers)
+    with small(tmp_path / "run" / "temporary", "5m") as disk:
+        # Kept on disk, so that there is something to write before the topic is.
+        kept = [*["--conf", "spark.memory.fraction=0.02"], *words[1:]]
+        run = Watched(["run", *kept], tmp_path / "run")
+        try:
+            assert run.end() == 2, run.lines
+            (sentence,) = run.sentences
+            assert "No space left on device" in sentence
+            assert run.left() == []
+            assert held(servers, topic) == 0
+        finally:
+            run.close()
+        full = filled(disk)
+        run = Watched(words, tmp_path / "run")
+        try:
+            assert run.end() == 2, run.lines
+            (sentence,) = run.sentences
+            assert "No space left on device" in sentence
+            full.unlink()
+            assert run.left() == []
+        finally:
+            run.close()
+    with small(tmp_path / "ledger", "64k") as disk:
+        full = filled(disk)
+        run = Watched([*words, "--state", disk], tmp_path / "run")
+        try:
+            assert run.end() == 2, run.lines
+            (sentence,) = run.sentences
+            assert f"--state {str(disk)!r} cannot be written" in sentence
+            assert "No space left on device" in sentence
+            assert list(disk.iterdir()) == [full]
+            assert held(servers, topic) == 0
+            assert run.left() == []
+        finally:
+            run.close()
+    with small(tmp_path / "again" / "state", "64k") as disk:
+        for name in ("runs", "logs"):
+            (disk / name).mkdir()
+        full = filled(disk)
+        gone_on(words, tmp_path / "again", servers, topic, source)
+        assert {path.name for path in (disk / "runs").iterdir() if path.stat().st_size} == set()
