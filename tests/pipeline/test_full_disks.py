@@ -27,7 +27,7 @@ def small(folder: Path, size: str) -> Iterator[Path]:
     """A file system of its own, where this machine lets one be mounted."""
     mount = shutil.which("mount")
     folder.mkdir(parents=True)
-    words = [str(mount), "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    words = [str(mount), "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)]
     if mount is None or subprocess.run(words, check=False, capture_output=True).returncode:
         pytest.skip("no small file system can be mounted here")
     try:
