@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HOLDS = """
 import sys
 from partwright.folders import temporary_folder
-with temporary_folder("some-") as (folder, removed):
+with temporary_folder("some-") as (folder, _, removed):
     (folder / "in it").touch()
     print(folder.name, *removed, flush=True)
     sys.stdin.read()
@@ -43,13 +43,13 @@ def test_the_next_one_removes_what_a_killed_process_left(temporary: Path) -> Non
     ) as process:
         assert process.stdout
         theirs = process.stdout.readline().strip()
-        with temporary_folder("some-") as (ours, removed):
+        with temporary_folder("some-") as (ours, _, removed):
             assert removed == []
             names = {path.name for path in temporary.glob("some-*")}
         assert names == {theirs, ours.name, "some-other"}
         process.send_signal(signal.SIGKILL)
     assert (temporary / theirs / "in it").exists()
-    with temporary_folder("some-") as (ours, removed):
+    with temporary_folder("some-") as (ours, _, removed):
         assert removed == [theirs]
         assert ours.stat().st_mode & 0o077 == 0
     assert [path.name for path in temporary.iterdir()] == ["some-other"]

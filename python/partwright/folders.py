@@ -9,7 +9,7 @@ import shutil
 import stat
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import filelock
 import platformdirs
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "Temporary",
     "cache_folder",
     "opened_privately",
     "private_file",
@@ -91,17 +92,28 @@ def opened_privately(path: str, flags: int) -> int:
     return os.open(path, flags, _FILE)
 
 
+class Temporary(NamedTuple):
+    """A temporary folder.
+
+    Attributes:
+        folder: The folder.
+        lock: The file next to it by which others see that it is in use.
+        removed: The names of the folders of killed processes that were removed.
+    """
+
+    folder: Path
+    lock: Path
+    removed: list[str]
+
+
 @contextlib.contextmanager
-def temporary_folder(prefix: str) -> Iterator[tuple[Path, list[str]]]:
+def temporary_folder(prefix: str) -> Iterator[Temporary]:
     """A new temporary folder, for as long as the block lasts.
 
     What a killed process leaves, nobody removes but the next one: it removes such folders first.
 
     Args:
         prefix: How its name begins, `partwright-run-` say.
-
-    Returns:
-        The folder, and the names of those that were removed.
 
     Raises:
         OSError: It cannot be made.
@@ -113,7 +125,7 @@ def temporary_folder(prefix: str) -> Iterator[tuple[Path, list[str]]]:
     try:
         with filelock.FileLock(lock, mode=_FILE):
             folder.mkdir(mode=_FOLDER)
-            yield folder, removed
+            yield Temporary(folder, lock, removed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ def small(folder: Path, size: str) -> Iterator[Path]:
     """A file system of its own, where this machine lets one be mounted."""
     mount = shutil.which("mount")
     folder.mkdir(parents=True)
-    words = [str(mount), "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    words = [str(mount), "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)]
     if mount is None or subprocess.run(words, check=False, capture_output=True).returncode:
         pytest.skip("no small file system can be mounted here")
     try:
@@ -101,49 +101,46 @@ def gone_on(words: list[object], folder: Path, servers: str, topic: str, source:
     assert read_directly(servers, topic, [source], N) == (0, 0, 0, 0)
 
 
-def test_the_disks_of_this_machine(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
-    """Of temporary files: nothing is written. Of the ledger: the same. Of notes: the run does without."""
-    servers = kafka.bootstrap_servers
+def stops(words: list[object], folder: Path) -> str:
+    """The one sentence with which a run ends that leaves nothing."""
+    run = Watched(words, folder)
+    try:
+        assert run.end() == 2, run.lines
+        (sentence,) = run.sentences
+        assert "No space left on device" in sentence
+        assert run.left() == []
+        return sentence
+    finally:
+        run.close()
+
+
+def test_the_disk_of_temporary_files(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
     source = records_file(tmp_path / "some.jsonl", 3_000, wide=3000)
-    words = words_of(source, topic, servers)
-    with small(tmp_path / "run" / "temporary", "5m") as disk:
-        # Kept on disk, so that there is something to write before the topic is.
-        kept = [*["--conf", "spark.memory.fraction=0.02"], *words[1:]]
-        run = Watched(["run", *kept], tmp_path / "run")
-        try:
-            assert run.end() == 2, run.lines
-            (sentence,) = run.sentences
-            assert "No space left on device" in sentence
-            assert run.left() == []
-            assert held(servers, topic) == 0
-        finally:
-            run.close()
-        full = filled(disk)
-        run = Watched(words, tmp_path / "run")
-        try:
-            assert run.end() == 2, run.lines
-            (sentence,) = run.sentences
-            assert "No space left on device" in sentence
-            full.unlink()
-            assert run.left() == []
-        finally:
-            run.close()
+    words = words_of(source, topic, kafka.bootstrap_servers)
+    with small(tmp_path / "run" / "temporary", "5m"):
+        # Kept on disk for want of memory.
+        stops([*words, "--conf", "spark.memory.fraction=0.02"], tmp_path / "run")
+    assert held(kafka.bootstrap_servers, topic) == 0
+
+
+def test_the_disk_of_the_ledger(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
+    source = records_file(tmp_path / "some.jsonl", 500)
+    words = words_of(source, topic, kafka.bootstrap_servers)
     with small(tmp_path / "ledger", "64k") as disk:
         full = filled(disk)
-        run = Watched([*words, "--state", disk], tmp_path / "run")
-        try:
-            assert run.end() == 2, run.lines
-            (sentence,) = run.sentences
-            assert f"--state {str(disk)!r} cannot be written" in sentence
-            assert "No space left on device" in sentence
-            assert list(disk.iterdir()) == [full]
-            assert held(servers, topic) == 0
-            assert run.left() == []
-        finally:
-            run.close()
-    with small(tmp_path / "again" / "state", "64k") as disk:
+        sentence = stops([*words, "--state", disk], tmp_path / "run")
+        assert f"--state {str(disk)!r} cannot be written" in sentence
+        assert list(disk.iterdir()) == [full]
+    assert held(kafka.bootstrap_servers, topic) == 0
+
+
+def test_the_disk_of_notes(kafka: EmbeddedKafka, topic: str, tmp_path: Path) -> None:
+    """The run does without them, and without Spark's log."""
+    source = records_file(tmp_path / "some.jsonl", 500)
+    with small(tmp_path / "run" / "state", "64k") as disk:
         for name in ("runs", "logs"):
             (disk / name).mkdir()
-        full = filled(disk)
-        gone_on(words, tmp_path / "again", servers, topic, source)
-        assert {path.name for path in (disk / "runs").iterdir() if path.stat().st_size} == set()
+        filled(disk)
+        servers = kafka.bootstrap_servers
+        gone_on(words_of(source, topic, servers), tmp_path / "run", servers, topic, source)
+        assert not [path for path in (disk / "runs").iterdir() if path.stat().st_size]

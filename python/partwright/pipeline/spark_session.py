@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from partwright.folders import Temporary
     from partwright.pipeline.settings import RunSettings
 
 __all__ = ["interrupts", "own_spark"]
@@ -41,12 +42,16 @@ _JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 @contextlib.contextmanager
 def own_spark(settings: RunSettings) -> Iterator[tuple[SparkSession, Path]]:
     """A session for one run, and the file of its log; both are done with when the block ends."""
-    with _log_file() as log, _java_folder(settings) as folder:
+    with _log_file() as log, _java_folder(settings) as made:
         spark = pws.session(
-            "partwright run", settings.master, kafka=True, configs=_configs(settings, folder), log_file=log
+            "partwright run",
+            settings.master,
+            kafka=True,
+            configs=_configs(settings, made.folder),
+            log_file=log,
         )
         try:
-            classic.removed_with_java(spark, folder)
+            classic.removed_with_java(spark, made.folder, made.lock)
             yield spark, log
         finally:
             classic.stop(spark)
@@ -71,21 +76,23 @@ def _local_folders(settings: RunSettings, name: str) -> list[Path]:
 
 
 @contextlib.contextmanager
-def _java_folder(settings: RunSettings) -> Iterator[Path]:
+def _java_folder(settings: RunSettings) -> Iterator[Temporary]:
     """Where Spark's Java puts its temporary files: were it killed, nobody else would remove them."""
-    with temporary_folder("partwright-run-") as (folder, removed):
-        for name in removed:
+    with temporary_folder("partwright-run-") as made:
+        for name in made.removed:
             _remove_local(settings, name)
         before = os.environ.get(_JAVA_OPTIONS)
-        os.environ[_JAVA_OPTIONS] = f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={folder}"'.strip()
+        os.environ[_JAVA_OPTIONS] = (
+            f'{before or ""} -XX:-UsePerfData "-Djava.io.tmpdir={made.folder}"'.strip()
+        )
         try:
-            yield folder
+            yield made
         finally:
             if before is None:
                 del os.environ[_JAVA_OPTIONS]
             else:
                 os.environ[_JAVA_OPTIONS] = before
-            _remove_local(settings, folder.name)
+            _remove_local(settings, made.folder.name)
 
 
 def _remove_local(settings: RunSettings, name: str) -> None:

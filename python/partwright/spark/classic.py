@@ -195,7 +195,8 @@ def _in_a_file(conf: SparkConf) -> Iterator[str]:
     """
     theirs, arguments, files = _submit_arguments(os.environ.get(_SUBMIT, "pyspark-shell"))
     try:
-        with temporary_folder("partwright-spark-") as (folder, _):
+        with temporary_folder("partwright-spark-") as made:
+            folder = made.folder
             file = folder / "settings.properties"
             # Of two lines on one setting Java takes the later one.
             given = [
@@ -374,10 +375,11 @@ def _forget_java() -> None:
     SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
-def removed_with_java(spark: SparkSession, folder: Path) -> None:
-    """Lets Spark's Java remove a folder as it ends, also where this process was killed before."""
+def removed_with_java(spark: SparkSession, *paths: Path) -> None:
+    """Lets Spark's Java remove folders and files as it ends, also where this process was killed before."""
     jvm: JVMView = spark.sparkContext._jvm
-    jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(folder)))
+    for path in paths:
+        jvm.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(jvm.java.io.File(str(path)))
 
 
 def _opened(log_file: str | os.PathLike[str] | None) -> AbstractContextManager[IO[bytes] | None]:
