@@ -167,6 +167,7 @@ PAIRS = st.lists(
 def test_the_counter_counts(batches: list[list[tuple[bytes | None, int | None]]], pending: int) -> None:
     counter = Observed()
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(key_sums, "_GROUPED", 0)
         patched.setattr(key_sums, "_PENDING", pending)
         for batch in batches:
             counter.add(

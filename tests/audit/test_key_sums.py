@@ -47,6 +47,7 @@ def test_any_batches_give_the_same(batches: list[list[tuple[Any, ...]]], pending
         if key is not None:
             wanted[partition, key].append(rest)
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(key_sums, "_GROUPED", 0)
         patched.setattr(key_sums, "_PENDING", pending)
         seen, other = Observed(), Observed()
         for place, batch in enumerate(batches):
@@ -214,6 +215,7 @@ def test_heavy_keys_of_many_bytes_are_fewer(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_long_keys_are_left_out_before_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_sums, "_MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(key_sums, "_GROUPED", 0)
     monkeypatch.setattr(key_sums, "_PENDING_BYTES", 1 << 18)
     seen, most = Observed(), 0
     for batch in range(40):
@@ -244,6 +246,7 @@ def test_more_keys_than_one_column_holds_are_taken_in_parts(monkeypatch: pytest.
     monkeypatch.setattr(key_sums, "_BATCH_BYTES", 100)
     seen = Observed()
     seen.add(pa.array(keys, pa.large_binary()), pa.array([3] * 1000), sizes=pa.array(range(1000)))
+    seen._group()
     assert len(seen._tables) > 10
     order = [("key", "ascending")]
     assert seen.pairs().sort_by(order) == wanted.pairs().sort_by(order)

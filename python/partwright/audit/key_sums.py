@@ -31,6 +31,9 @@ _MOST_BYTES = 128 << 20
 # Batches are merged once they have as many rows, or bytes of keys, so that a row is merged few times.
 _PENDING = 1 << 20
 _PENDING_BYTES = 64 << 20
+# Rows are grouped so many at a time, or so many bytes of keys: a key that many batches have is then grouped few times.
+_GROUPED = 1 << 20
+_GROUPED_BYTES = 64 << 20
 # An Arrow column of binary has no more than 2 GiB, and one of large binary is grouped ten times as slowly.
 _BATCH_BYTES = 1 << 30
 # How many records are kept in the order of time: a cycle shows in far fewer.
@@ -102,6 +105,9 @@ class Observed:
         self.bytes_in: Counter[int] = Counter()
         self._most = most
         self._below = _HASHES
+        # Rows that no table has yet, all of one schema.
+        self._rows: list[pa.Table] = []
+        self._rows_bytes = 0
         self._tables: list[pa.Table] = []
         self._pending = self._pending_bytes = 0
         self._heavy: HeavyPairs | None = None
@@ -188,14 +194,16 @@ class Observed:
             self.null_keys += keyless.num_rows
             self.null_keys_in.update(_counted(keyless["partition"]))
             rows = rows.filter(pc.is_valid(rows["key"]))
-        for some in _grouped_fast(rows):
-            sums = [(column, how) for column, how in _SUMS.values() if column in columns]
-            grouped = some.group_by(_PAIR, use_threads=False).aggregate([([], "count_all"), *sums])
-            names = [name for name, (column, _) in _SUMS.items() if column in columns]
-            self._take(_completed(grouped.rename_columns([*_PAIR, "rows", *names])))
+        if self._rows and self._rows[0].schema != rows.schema:
+            self._group()
+        self._rows.append(rows)
+        self._rows_bytes += bytes_of_keys(rows)
+        if sum(each.num_rows for each in self._rows) >= _GROUPED or self._rows_bytes >= _GROUPED_BYTES:
+            self._group()
 
     def merge(self, other: Self) -> None:
         """Take what another one has seen: the records that come after these in their source."""
+        self._group()
         pairs = other.pairs()
         self.rows += other.rows
         self.null_keys += other.null_keys
@@ -213,6 +221,7 @@ class Observed:
 
     def pairs(self) -> pa.Table:
         """A row for each key in each partition: how many rows, their bytes, the first and last times and offsets."""
+        self._group()
         if len(self._tables) != 1:
             whole = pa.concat_tables(self._tables or [_PAIRS.empty_table()])
             # What was kept before may be too much now.
@@ -299,6 +308,18 @@ class Observed:
         if not isinstance(self._earliest, pa.Table):
             self._earliest = self._earliest()
         return self._earliest
+
+    def _group(self) -> None:
+        """Sum up the rows that are waiting."""
+        if not self._rows:
+            return
+        rows, self._rows, self._rows_bytes = pa.concat_tables(self._rows), [], 0
+        known = [name for name, (column, _) in _SUMS.items() if column in rows.schema.names]
+        for some in _grouped_fast(rows):
+            grouped = some.group_by(_PAIR, use_threads=False).aggregate(
+                [([], "count_all"), *(_SUMS[name] for name in known)]
+            )
+            self._take(_completed(grouped.rename_columns([*_PAIR, "rows", *known])))
 
     def _heaviest(self) -> HeavyPairs:
         """The summary of the heaviest; it begins with all that is known, before the first key is left out."""

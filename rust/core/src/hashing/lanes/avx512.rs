@@ -189,6 +189,13 @@ fn remainder(numbers: Vector, n: Divisor) -> Vector {
     sub(numbers, mul(quotients, splat(n.n)))
 }
 
+/// Has a line of bytes fetched. Nothing is read: an address that is nowhere is passed over.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn fetch(place: *const u8) {
+    _mm_prefetch::<_MM_HINT_T0>(place.cast());
+}
+
 /// The word that stands at each of these distances from a place, `None` where that takes long: gathering is slow before
 /// Sapphire Rapids, which is the first to have numbers of 16 bits, for it was slowed down there against Downfall
 /// (CVE-2022-40982). Tests gather wherever it can be done.

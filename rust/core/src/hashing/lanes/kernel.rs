@@ -4,7 +4,7 @@
 //!
 //! A set of primitives is a type `Here`, which says that this processor has them, a type `Vector` of `LANES` 32-bit numbers, with `splat`, `load`, `distances`, `store`, `add`,
 //! `sub`, `mul`, `xor`, `and`, `or`, `shift_right`, `powers_of_two`, `maximum`, `first`, `where_equal`, `are_equal`,
-//! `any_negative`, `only`, `remainder`, the macro `words`, `gathered`, and for keys of `SHORT` bytes at most
+//! `any_negative`, `only`, `remainder`, `fetch`, the macro `words`, `gathered`, and for keys of `SHORT` bytes at most
 //! `words_of_short` and `in_order`.
 
 macro_rules! kernel {
@@ -315,8 +315,7 @@ macro_rules! kernel {
             const AHEAD: usize = 2048;
             let later = group.start(0).wrapping_add(group.span() + AHEAD);
             for at in (0..group.span()).step_by(LINE) {
-                // Nothing is read: an address that is nowhere is passed over.
-                _mm_prefetch::<_MM_HINT_T0>(later.wrapping_add(at).cast());
+                fetch(later.wrapping_add(at));
             }
         }
     };

@@ -1,7 +1,7 @@
 //! Kafka's murmur2 over many keys at once, by the widest lanes that the processor has; the core's only unsafe code.
 //!
-//! A register holds the hashes of as many keys as it has lanes, and each step is taken by all of them: 8 with AVX2,
-//! 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded 16 at a time
+//! A register holds the hashes of as many keys as it has lanes, and each step is taken by all of them: 4 with NEON,
+//! 8 with AVX2, 16 with AVX-512. A lane whose key has ended keeps its hash while the others go on. Key bytes are loaded 16 at a time
 //! from where the keys lie (a last block of 4 bytes is gathered where that is quick), past a key's end too but never
 //! past its buffer's: keys that lie so close to it, the rows that fill no register and any other processor's go the
 //! scalar way, one key after the other.
@@ -11,7 +11,7 @@
     reason = "vectors are loaded from where keys lie, by functions that a processor may lack"
 )]
 #![cfg_attr(
-    not(target_arch = "x86_64"),
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
     expect(dead_code, reason = "where there are no lanes, nothing is grouped")
 )]
 
@@ -21,13 +21,15 @@ mod group;
 mod keys;
 mod offset;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 #[macro_use]
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 
 use std::ops::Range;
 
@@ -69,6 +71,9 @@ impl Finish {
 pub(crate) enum Lanes {
     /// One key after the other.
     Scalar,
+    /// 4 keys at once.
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon(neon::Here),
     /// 8 keys at once.
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Here),
@@ -85,7 +90,11 @@ impl Lanes {
             let wide = avx512::Here::look().map(Self::Avx512);
             wide.or_else(|| avx2::Here::look().map(Self::Avx2)).unwrap_or(Self::Scalar)
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        {
+            neon::Here::look().map_or(Self::Scalar, Self::Neon)
+        }
+        #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
         Self::Scalar
     }
 
@@ -103,6 +112,8 @@ impl Lanes {
     ) -> Result<(), usize> {
         match self {
             Self::Scalar => scalar(keys, rows, validity, finish, answers),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Self::Neon(here) => neon::hash(here, keys, rows, validity, finish, answers),
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(here) => avx2::hash(here, keys, rows, validity, finish, answers),
             #[cfg(target_arch = "x86_64")]

@@ -15,7 +15,9 @@ impl Lanes {
     fn all() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         let wide = [super::avx2::Here::look().map(Self::Avx2), super::avx512::Here::look().map(Self::Avx512)];
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        let wide = [super::neon::Here::look().map(Self::Neon)];
+        #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
         let wide = [None; 0];
         std::iter::once(Self::Scalar).chain(wide.into_iter().flatten()).collect()
     }
