@@ -295,18 +295,22 @@ def owned_before(
 ) -> tuple[pa.ListArray, pa.ListArray]:
     """What members were given before, in the numbers of this group; a topic that it lacks gets the next."""
     places = {name: place for place, name in enumerate(owned.members)}
-    rows = pa.array([places.get(name) for name in members], pa.int32())
+    rows = [places.get(name) for name in members]
     renumbered = [numbers.setdefault(name, len(numbers)) for name in owned.topics]
     pairs = owned.lists.values
     topics = pairs.field("topic")
     if renumbered != list(range(len(renumbered))):
         topics = pa.array(renumbered, pa.int32()).take(topics)
-    # Arrow takes lists of numbers in half the time that lists of structs need.
+    # Members that follow each other are a slice. Arrow takes lists of numbers in half the time of structs.
+    first = rows[0] if rows else None
+    is_slice = first is not None and rows == list(range(first, first + len(rows)))
     of_topics, of_partitions = (
-        pa.ListArray.from_arrays(owned.lists.offsets, values).take(rows)
-        for values in (topics, pairs.field("partition"))
+        pa.ListArray.from_arrays(owned.lists.offsets, values) for values in (topics, pairs.field("partition"))
     )
-    return of_topics, of_partitions
+    if first is not None and is_slice:
+        return of_topics.slice(first, len(rows)), of_partitions.slice(first, len(rows))
+    taken = pa.array(rows, pa.int32())
+    return of_topics.take(taken), of_partitions.take(taken)
 
 
 def _lists(ends: list[int], values: list[int]) -> pa.ListArray:

@@ -201,7 +201,11 @@ def _of_arrays(
     valid = _core.quotas(rule, columns, [room[at : at + _PIECE] for at in range(0, rows, _PIECE)])
     if isinstance(valid, tuple):
         raise _refusal(given, list(given)[valid[0]], first_row + valid[1])
-    return pa.Array.from_buffers(pa.int32(), rows, [valid and valid.buffers()[1], numbers])
+    if valid is None:
+        return pa.Array.from_buffers(pa.int32(), rows, [None, numbers])
+    # The bits of a column that was cut out of a longer one begin within a buffer: two columns are put into a new one.
+    bits = pa.concat_arrays([valid, valid.slice(0, 0)]) if valid.offset else valid
+    return pa.Array.from_buffers(pa.int32(), rows, [bits.buffers()[1], numbers])
 
 
 def _refusal(given: Mapping[str, _Values], name: str, row: int) -> PartwrightError:

@@ -1,6 +1,5 @@
 //! The assignors' arithmetic on columns of whole numbers.
 
-use arrow_array::BooleanArray;
 use partwright_core::Error;
 use partwright_core::columnar::{Numbers, Odd, QuotaRule, Quotas};
 use pyo3::buffer::PyBuffer;
@@ -58,8 +57,7 @@ pub(crate) fn quotas(
         piece.copy_from_slice(py, &numbers)?;
         from += numbers.len();
     }
-    let valid = quotas.nulls().map(|nulls| BooleanArray::new(nulls.into_inner(), None));
-    Ok(Found::Column(match valid {
+    Ok(Found::Column(match quotas.valid() {
         Some(valid) => to_pyarrow(py, valid)?,
         None => py.None(),
     }))

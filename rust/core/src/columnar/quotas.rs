@@ -87,9 +87,13 @@ impl<'a> Quotas<'a> {
         self.rows
     }
 
-    /// Which rows have an answer: those in which no argument is null.
+    /// Which rows have an answer: those in which no argument is null. None says that all have.
     #[must_use]
-    pub fn nulls(&self) -> Option<NullBuffer> {
+    pub fn valid(&self) -> Option<BooleanArray> {
+        self.nulls().map(|nulls| BooleanArray::new(nulls.into_inner(), None))
+    }
+
+    fn nulls(&self) -> Option<NullBuffer> {
         self.arguments.iter().fold(None, |nulls, argument| {
             let own = match argument.values.nulls() {
                 Some(nulls) if argument.is_one => {
