@@ -147,7 +147,7 @@ def test_a_terminal_without_a_tick_is_no_failed_check(
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     done = process("check", "x.csv", "--key", "k", "-n", 12, "--partition", "p")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"\\u2713 checked 4 rows" in done.stdout
+    assert b"ok: checked 4 rows" in done.stdout
 
 
 def test_what_looks_like_markup_is_shown_as_it_is(command: Command) -> None:
@@ -246,8 +246,11 @@ def test_a_partitions_text_is_judged_alone(text: str, neighbour: str, command: C
             ["kafka://127.0.0.1:9/t", "--key-type", "java:long"],
             "a topic's keys are bytes already, whatever they stand",
         ),
-        (["s3://bucket/x.parquet", "--key", "k", "-n", 12], "only files on this machine are read"),
-        (["*.csv", "--key", "k", "-n", 12], "one file is read at a time"),
+        (
+            ["s3://bucket/*.parquet", "--key", "k", "-n", 12],
+            "of other places a file or a folder is read: name one",
+        ),
+        (["absent*.csv", "--key", "k", "-n", 12], "no file is named like 'absent*.csv': check the pattern"),
         (
             ["semicolons.csv", "--key", "k", "-n", 12],
             "the header of 'semicolons.csv' seems to be delimited by semicolons",

@@ -77,8 +77,27 @@ class _Commands(click.Group):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
 
+def _print_man(ctx: click.Context, option: click.Parameter, asked: bool) -> None:
+    del option
+    if not asked:
+        return
+    from partwright.cli.man import man_page
+
+    ctx.command.name = "partwright"
+    click.echo(man_page(partwright))
+    ctx.exit()
+
+
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="partwright")
+@click.option(
+    "--man",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_man,
+    help="Print the manual page of all commands: partwright --man | man -l -",
+)
 def partwright() -> None:
     """Where does a Kafka record go, and who reads it?  The exact answer of the real client."""
 
