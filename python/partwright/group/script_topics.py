@@ -39,6 +39,8 @@ class ScriptTopics:
             raise PartwrightError(
                 "a script has no topics: name one at least, with how many partitions it has"
             )
+        self._numbers = {name: number for number, name in enumerate(self.first)}
+        self._lists: dict[tuple[str | None, ...], list[int]] = {}
         self.given = list(self.first)
         self.now: dict[str, int | None] = dict(self.first)
         self.deleted: set[str] = set()
@@ -47,9 +49,12 @@ class ScriptTopics:
 
     def mention(self, name: object, where: str) -> None:
         """A topic is named that may be made later, and has its number from then on."""
+        if isinstance(name, str) and name in self.first:
+            return
         checked = _checked(name, f"{where}: ")
-        self.first.setdefault(checked, None)
-        self.now.setdefault(checked, None)
+        self._numbers[checked] = len(self.first)
+        self.first[checked] = None
+        self.now[checked] = None
 
     def numbers_of(self, where: str, topics: object) -> list[int]:
         """The numbers of the topics that somebody subscribes to, who may wait for one that nobody has made yet."""
@@ -58,9 +63,13 @@ class ScriptTopics:
             raise PartwrightError(
                 f"{where}: topics are none: whoever subscribes to nothing is no member, so let it leave"
             )
-        for name in names:
-            self.mention(name, where)
-        return [self._number_of(name) for name in dict.fromkeys(names)]
+        # A thousand members may each name a thousand topics, mostly the same ones.
+        key = tuple(name if isinstance(name, str) else None for name in names)
+        if key not in self._lists:
+            for name in names:
+                self.mention(name, where)
+            self._lists[key] = [self._number_of(name) for name in dict.fromkeys(names)]
+        return self._lists[key]
 
     def count_of(self, where: str, name: object) -> int:
         """How many partitions a topic has that is there."""
@@ -90,7 +99,7 @@ class ScriptTopics:
             )
 
     def _number_of(self, name: str) -> int:
-        return list(self.first).index(name)
+        return self._numbers[name]
 
 
 def counts_of(where: str, given: object, kind: str) -> list[tuple[str, int]]:
