@@ -163,14 +163,19 @@ mod tests {
         assert_eq!(parse("java:range"), Ok(Assignor::Range));
         assert_eq!(parse("java:sticky@2.3"), Ok(Assignor::Sticky23));
         let said = |name| parse(name).err().map(|error| error.to_string()).unwrap_or_default();
+        let unknown = said("aiokafak:range");
         assert!(
-            said("librdkafak:range")
-                .starts_with("there is no assignor \"librdkafak:range\": the clients with")
+            unknown.starts_with(
+                "there is no assignor \"aiokafak:range\": the clients with assignors are java, "
+            )
         );
-        assert_eq!(
-            said("aiokafka:rang2"),
-            "there is no assignor \"aiokafka:rang2\": aiokafka has range, roundrobin"
+        assert!(unknown.ends_with("; did you mean aiokafka:range?"), "{unknown}");
+        let slip = said("aiokafka:rnge");
+        assert!(
+            slip.starts_with("there is no assignor \"aiokafka:rnge\": aiokafka has range, roundrobin"),
+            "{slip}"
         );
+        assert!(slip.ends_with("; did you mean aiokafka:range?"), "{slip}");
         assert_eq!(
             said("java:sticky@2.4"),
             "there is no assignor \"java:sticky@2.4\": of java:sticky there are java:sticky, java:sticky@2.8, \
