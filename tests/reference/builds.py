@@ -115,6 +115,67 @@ def build_python(folder: Path) -> list[str]:
     return [str(target / python), str(REFERENCE / "python" / "answers.py")]
 
 
+def build_python_assignors(folder: Path, kafka_python: str = "") -> list[str]:
+    """The program that asks the assignors of Python's clients, of kafka-python those of an older version if it is named."""
+    python, _ = build_python(folder)
+    program = [python, str(REFERENCE / "python" / "assignors.py")]
+    if not kafka_python:
+        return program
+    requirements = REFERENCE / "python" / f"kafka-python-{kafka_python}.txt"
+    locked = ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--requirement", str(requirements)]
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked]
+    target = _once(
+        folder,
+        f"kafka-python-{kafka_python}",
+        REFERENCE / "python",
+        lambda target: fetch([*install, "--target", str(target)]),
+    )
+    return [*program, str(target)]
+
+
+def build_librdkafka_assignors(folder: Path) -> list[str]:
+    """Compiles librdkafka from the sources that an npm package carries, and the program over its internals."""
+    sources, jobs = REFERENCE / "librdkafka", str(max(1, (os.cpu_count() or 2) // 2))
+    compiler, make, npm = shutil.which("cc"), shutil.which("make"), shutil.which("npm")
+    if compiler is None or make is None or npm is None:
+        raise CannotAskError("librdkafka's assignors are built from C: install a C compiler, make and npm.")
+
+    def install(target: Path) -> None:
+        target.mkdir()
+        for name in ["package.json", "package-lock.json"]:
+            shutil.copyfile(sources / name, target / name)
+        quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+        fetch([npm, "ci", "--prefix", str(target), *quiet])
+        library = target / "node_modules" / "@confluentinc" / "kafka-javascript" / "deps" / "librdkafka"
+        # What no assignor needs is left out.
+        without = ["ssl", "gssapi", "curl", "zstd", "zlib", "lz4-ext", "syslog", "regex-ext", "optimization"]
+        configure = ["sh", "-c", 'cd "$1" && shift && sh ./configure "$@"', "sh", str(library)]
+        run([*configure, *(f"--disable-{name}" for name in without)])
+        run([make, "-j", jobs, "-C", str(library / "src"), "librdkafka.a"])
+        # These are compiled anew, so that the address sanitizer sees what they do.
+        watched = ["sticky_assignor", "range_assignor", "roundrobin_assignor", "assignor", "partition"]
+        files = [
+            *(library / "src" / f"rdkafka_{name}.c" for name in watched),
+            *(library / "src" / f"{name}.c" for name in ("rdmap", "rdlist")),
+            library / "src" / "librdkafka.a",
+        ]
+        flags = [
+            "-g",
+            "-O1",
+            "-w",
+            "-fsanitize=address",
+            "-D_GNU_SOURCE",
+            f"-I{library / 'src'}",
+            f"-I{library}",
+        ]
+        libraries = ["-lm", "-ldl", "-lpthread", "-lrt"]
+        program = [str(sources / "answers.c"), *map(str, files), *libraries, "-o", str(target / "answers")]
+        run([compiler, *flags, *program])
+
+    target = _once(folder, "librdkafka", sources, install)
+    return ["env", "ASAN_OPTIONS=detect_leaks=0", str(target / "answers")]
+
+
 def run(command: Sequence[str], asked: str = "", patience_s: float | None = None) -> str:
     """Standard output of a command that is asked something; where it fails, the error shows what it said."""
     try:

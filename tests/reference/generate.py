@@ -62,12 +62,15 @@ class Client:
     """The golden files of placements and names; `placements.py` knows which program answers what."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
+    assignors: bool = False
+    """Whether its assignors are asked, which `assignors.py` builds by itself."""
 
     def files(self) -> list[str]:
         """The golden files that it writes, in the order in which it does."""
         placed = [f"placement/{name}.jsonl" for name in self.placements]
         answered = [f"clients/{self.name}.json"] if self.answers else []
-        asked = [*self.groups, *self.producers, *self.batches, *self.connections]
+        grouped = [f"assignors/clients/{self.name}.jsonl"] if self.assignors else []
+        asked = [*self.groups, *grouped, *self.producers, *self.batches, *self.connections]
         return [*self.writes, *asked, *placed, *self.scripts, *answered]
 
 
@@ -126,13 +129,13 @@ CLIENTS = (
             ("0.8", {}, {"old": "v0_8.StrategyAnswers"}, {}, {}),
         ]
     ),
-    Client("librdkafka", build_python, "librdkafka"),
+    Client("librdkafka", build_python, "librdkafka", assignors=True),
     Client("sarama", build_go, "sarama"),
     Client("kafka-go", build_go, "kafka-go"),
     Client("franz-go", build_go, "franz-go"),
     Client("kafkajs", build_node, "kafkajs"),
-    Client("kafka-python", build_python, "kafka-python"),
-    Client("aiokafka", build_python, "aiokafka"),
+    Client("kafka-python", build_python, "kafka-python", assignors=True),
+    Client("aiokafka", build_python, "aiokafka", assignors=True),
 )
 
 
@@ -160,6 +163,10 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
     for asking, programs in asked:
         for name, program in programs.items():
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")
+    if client.assignors:
+        (folder / "assignors" / "clients" / f"{client.name}.jsonl").write_text(
+            assignors.client_golden(client.name, folder), encoding="ascii"
+        )
     for name in client.placements:
         answered = placements.golden([*command, placements.program(name).name], name)
         (folder / "placement" / f"{name}.jsonl").write_text(answered, encoding="ascii")

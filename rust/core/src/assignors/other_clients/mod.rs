@@ -10,6 +10,7 @@ mod kafka_go;
 mod kafka_python;
 mod kafkajs;
 mod librdkafka;
+mod numbered;
 mod sarama;
 
 use super::{Assignment, Assignor, Chance, Given};
