@@ -62,8 +62,8 @@ def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java"
     return [java, "-cp", classpath]
 
 
-def build_go(folder: Path) -> list[str]:
-    """Compiles the one program of `go/`, which holds every Go client."""
+def build_go(folder: Path, modules: str = "go") -> list[str]:
+    """Compiles the one program of `go/`, which holds every Go client; `modules` names an older client's versions."""
     go = shutil.which("go")
     if go is None:
         oldest = re.search(
@@ -73,8 +73,9 @@ def build_go(folder: Path) -> list[str]:
             f"The Go clients are built with Go: install Go {oldest and oldest[1]} or later (go)."
         )
     words = [go, "-C", str(REFERENCE / "go"), "build", "-mod=readonly", "-buildvcs=false"]
+    words += [f"-modfile={modules}.mod"]
     target = _once(
-        folder, "go", REFERENCE / "go", lambda target: fetch([*words, "-o", str(target / "answers"), "."])
+        folder, modules, REFERENCE / "go", lambda target: fetch([*words, "-o", str(target / "answers"), "."])
     )
     return [str(target / "answers")]
 
@@ -91,7 +92,7 @@ def build_node(folder: Path) -> list[str]:
 
     def install(target: Path) -> None:
         target.mkdir()
-        for name in ["package.json", "package-lock.json", "answers.js", "write.js"]:
+        for name in ["package.json", "package-lock.json", "answers.js", "groups.js", "write.js"]:
             shutil.copyfile(REFERENCE / "node" / name, target / name)
         quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
         fetch([npm, "ci", "--prefix", str(target), *quiet])
