@@ -96,6 +96,7 @@ class Group:
         }
         if replicas is not None:
             of_topics["racks"] = replicas
+            of_topics["leader_racks"] = columns.leader_racks(racks or {})
         if order is not None:
             of_topics["order"] = _lists([0, *[len(order)] * len(names)], list(order))
         of_members = {
@@ -206,6 +207,16 @@ class _Columns:
             ends.append(len(replica_ends) - 1)
         replicas = _lists(replica_ends, numbers)
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), replicas)
+
+    def leader_racks(self, racks: Mapping[str, Sequence[Sequence[str | None]]]) -> pa.ListArray:
+        """By topic and partition, the rack of the preferred leader, the first replica; -1 where that has none."""
+        ends, numbers = [0], []
+        for name in self.numbers:
+            partitions = racks.get(name, [()] * self.counts.get(name, 0))
+            leaders = [replicas[0] if replicas else None for replicas in partitions]
+            numbers += [-1 if rack is None else self._rack(rack) for rack in leaders]
+            ends.append(len(numbers))
+        return _lists(ends, numbers)
 
 
 def _pairs(name: str, claimed: Any) -> list[Any]:

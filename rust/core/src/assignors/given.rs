@@ -15,6 +15,8 @@ pub struct Given<'a> {
     pub partitions: Vec<u32>,
     /// By topic and partition, one topic behind the other, the racks of the replicas; no lists where there are none.
     pub racks: Lists<u32>,
+    /// In the same order, the rack of each partition's leader, for other clients' assignors; empty where there are none.
+    pub leader_racks: Vec<Option<u32>>,
     /// The members' ids, each once, in the order of the `JoinGroup` response, in which they are put into Java's map.
     pub members: Vec<&'a str>,
     /// Each member's `group.instance.id`.

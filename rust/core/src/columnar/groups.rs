@@ -20,6 +20,7 @@ use crate::{Error, Result};
 /// | | `partitions`: int32 | how many it has; null where it is not there |
 /// | | `id`: text | for the broker's assignors alone, its id, each once |
 /// | | `racks`: list of list of int32 | by partition, the racks of its replicas; the column may be missing |
+/// | | `leader_racks`: list of int32 | by partition, the rack of its leader, or -1; the same |
 /// | | `order`: list of int32 | the order in which `old-roundrobin` deals the one topic's partitions; the same |
 /// | `members` | `id`: text | each member once, in the order of Java's map |
 /// | | `instance_id`: text, `rack`: int32 | `group.instance.id` and `client.rack`, or null |
@@ -51,6 +52,13 @@ pub fn assign(
         racks: match topics.column_by_name("racks") {
             Some(_) => racks(column(topics, "racks")?)?,
             None => Lists::default(),
+        },
+        leader_racks: match topics.column_by_name("leader_racks") {
+            Some(_) => {
+                let racks = lists(column(topics, "leader_racks")?)?.values;
+                racks.into_iter().map(|rack| u32::try_from(rack).ok()).collect()
+            }
+            None => Vec::new(),
         },
         members: column::<StringArray>(members, "id")?.iter().flatten().collect(),
         instance_ids: column::<StringArray>(members, "instance_id")?.iter().collect(),

@@ -6,6 +6,7 @@
 //! of the one table of names.
 
 mod franz_go;
+mod go_group;
 mod kafka_go;
 mod kafka_python;
 mod kafkajs;

@@ -1,6 +1,0 @@
-//! The assignors of sarama.
-
-use super::ClientAssignor;
-
-/// Its assignors.
-pub(super) const ASSIGNORS: &[ClientAssignor] = &[];
