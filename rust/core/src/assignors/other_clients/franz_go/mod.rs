@@ -89,12 +89,13 @@ fn balanced(
                       before 1.21.4 panics (index out of range) in some orders of its maps";
         Error::ClientFails { assignor, reason: reason.to_owned() }
     })?;
-    let same: &[_] = match (version, cooperative) {
-        (Version::V1_22, false) => &["sizes", "moves"],
-        // What a stale claimant is given back may be withheld or not.
-        (Version::V1_22, true) if sticky::doubly_claimed(group) == 0 => &["moves"],
-        (_, false) => &["sizes"],
-        (_, true) => &[],
+    // What a partition's second claimant is given back depends on the order; what is withheld changes the sizes.
+    let (newest, clear) = (version == Version::V1_22, sticky::doubly_claimed(group) == 0);
+    let same: &[_] = match (cooperative, newest, clear) {
+        (false, true, true) => &["sizes", "moves"],
+        (false, true, false) | (false, false, true) => &["sizes"],
+        (true, true, true) => &["moves"],
+        _ => &[],
     };
     let chance = Chance { why: MAP_ORDER, same };
     Ok(group.named(&lists, sticky::has_choice(group).then_some(chance)))
