@@ -61,12 +61,12 @@ class Client:
     """By golden file, the program that answers what `connection.py` asks."""
     placements: Sequence[str] = ()
     """The golden files of placements and names; `placements.py` knows which program answers what."""
-    groups_led: Sequence[str] = ()
-    """The programs that answer what `client_groups.py` asks, each with a golden file of its name."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
     assignors: bool = False
     """Whether its assignors are asked, which `assignors.py` builds by itself."""
+    groups_led: Sequence[str] = ()
+    """The programs that answer what `client_groups.py` asks, each with a golden file of its name."""
 
     def files(self) -> list[str]:
         """The golden files that it writes, in the order in which it does."""
