@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import partwright as pw
-from partwright.assignors.names import assignors
+from partwright.assignors.names import assignors, client_assignors
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "assignors"
 FILES = {
@@ -24,7 +24,36 @@ LINES = {
     for name in FILES
 }
 GROUPS = [group for lines in LINES.values() for group in lines[1:]]
+CLIENT_LINES = [
+    json.loads(line)
+    for file in sorted((GOLDEN / "clients").glob("*.jsonl"))
+    for line in file.read_text(encoding="ascii").splitlines()
+]
+CLIENT_VERSIONS = {
+    ("kafka-python", "3.0.12"),
+    ("kafka-python", "3.0.11"),
+    ("kafka-python", "2.2.21"),
+    ("aiokafka", "0.14.0"),
+}
+ASKED_ELSEWHERE = ("sarama:", "franz-go:", "kafka-go:", "kafkajs:")
+"""Their golden files are read by test_client_groups.py."""
+SEEDS = 256
+"""What one run of a client gives by chance is looked for among as many of ours."""
 EXAMPLES = json.loads((Path(__file__).parent / "assign_examples.json").read_text(encoding="ascii"))
+
+
+def by_client(group: dict[str, Any], seed: int = 0) -> tuple[dict[str, list[list[Any]]], bool]:
+    """The lists, and whether they are one of several answers."""
+    found = pw.assign(
+        group["topics"],
+        group["members"],
+        group["assignor"],
+        racks=group.get("racks"),
+        balance_racks=group.get("balance_racks", False),
+        seed=seed,
+    )
+    lists = {member: [list(pair) for pair in pairs] for member, pairs in found.to_dict().items()}
+    return lists, found.chance is not None
 
 
 def asked(group: dict[str, Any]) -> dict[str, list[list[Any]]]:
@@ -54,6 +83,29 @@ def test_kafka_assigns_the_same(assignor: str) -> None:
                 asked(group)
         else:
             assert asked(group) == group["assignment"], group
+
+
+@pytest.mark.parametrize(
+    "assignor", [name for name in client_assignors() if not name.startswith(ASKED_ELSEWHERE)]
+)
+def test_another_client_assigns_the_same(assignor: str) -> None:
+    groups = [group for group in CLIENT_LINES if group.get("assignor") == assignor]
+    assert len(groups) > 50
+    for group in groups:
+        if "error" in group:
+            with pytest.raises(pw.PartwrightError, match=group["error"]):
+                by_client(group)
+            continue
+        lists, is_one_of_several = by_client(group)
+        if is_one_of_several and lists != group["assignment"]:
+            assert any(by_client(group, seed)[0] == group["assignment"] for seed in range(SEEDS)), group
+        else:
+            assert lists == group["assignment"], group
+
+
+def test_the_clients_are_those_of_the_golden_files() -> None:
+    found = [line for line in CLIENT_LINES if "assignor" not in line]
+    assert {(line["library"], line["version"]) for line in found} >= CLIENT_VERSIONS
 
 
 @pytest.mark.parametrize("name", FILES)

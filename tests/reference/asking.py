@@ -1,8 +1,9 @@
-"""How a program over Kafka's own classes is asked, and how a golden file has what it says."""
+"""How a program over real clients' classes is asked, and how a golden file has what it says."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builds import run
@@ -22,8 +23,9 @@ def ask(
     """The provenance, and the answer to each question."""
     asked = "".join(f"{json.dumps(question)}\n" for question in questions)
     patience_s = PATIENCE_S + len(questions) * PATIENCE_A_QUESTION_S
-    java, *rest = command
-    provenance, *answers = map(json.loads, run([java, *OPENED, *rest], asked, patience_s).splitlines())
+    program, *rest = command
+    opened = OPENED if Path(program).stem == "java" else ()
+    provenance, *answers = map(json.loads, run([program, *opened, *rest], asked, patience_s).splitlines())
     return provenance, answers
 
 

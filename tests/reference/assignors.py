@@ -1,11 +1,12 @@
-"""Asks Kafka's own assignors, today's and older ones, about stories of groups, round by round; keeps what they say."""
+"""Asks assignors, Kafka's own and other clients', about stories of groups, round by round; keeps what they say."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asking import ask, golden_file
-from builds import build_java
+from builds import build_java, build_librdkafka_assignors, build_python_assignors
 from groups import ASSIGNORS, Story
 from server_groups import ASSIGNORS as SERVER_ASSIGNORS
 from server_groups import FewStory, ServerStory
@@ -13,10 +14,10 @@ from thread_groups import ASSIGNORS as THREADED
 from thread_groups import ThreadStory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["PROGRAMS", "Program", "ask", "build", "golden", "rounds"]
+__all__ = ["PROGRAMS", "Program", "ask", "build", "client_golden", "golden", "rounds"]
 
 GOLDEN = 0
 """The seed of the golden files, whose lines are short."""
@@ -26,8 +27,8 @@ ROUNDS = 5
 class Program(NamedTuple):
     """A program over real assignors."""
 
-    kafka: str
-    """The POM's profile; none is the Kafka of today."""
+    build: Callable[[Path], list[str]]
+    """Builds its runtime, in a folder, and gives the command that its name goes behind."""
     name: str
     assignors: tuple[str, ...]
     golden_stories: int
@@ -36,19 +37,65 @@ class Program(NamedTuple):
     """How many letters a line of it may have."""
 
 
+SHORT = 3_000
 PROGRAMS = (
-    Program("", "partwright.AssignorAnswers", ASSIGNORS, 25),
-    Program("", "partwright.ServerAnswers", SERVER_ASSIGNORS, 32, 4_500),
-    Program("2.8", "partwright.v2_8.StickyAnswers", ("sticky@2.8", "cooperative-sticky@2.8"), 13),
-    Program("2.3", "partwright.v2_3.StickyAnswers", ("sticky@2.3",), 15),
-    Program("0.10", "partwright.v0_10.ThreadAnswers", THREADED, 17),
+    Program(build_java, "partwright.AssignorAnswers", ASSIGNORS, 25),
+    Program(build_java, "partwright.ServerAnswers", SERVER_ASSIGNORS, 32, 4_500),
+    Program(
+        partial(build_java, kafka="2.8"),
+        "partwright.v2_8.StickyAnswers",
+        ("sticky@2.8", "cooperative-sticky@2.8"),
+        13,
+    ),
+    Program(partial(build_java, kafka="2.3"), "partwright.v2_3.StickyAnswers", ("sticky@2.3",), 15),
+    Program(partial(build_java, kafka="0.10"), "partwright.v0_10.ThreadAnswers", THREADED, 17),
+    Program(
+        build_librdkafka_assignors,
+        "librdkafka",
+        ("librdkafka:range", "librdkafka:roundrobin", "librdkafka:cooperative-sticky"),
+        30,
+        SHORT,
+    ),
+    Program(
+        build_python_assignors,
+        "kafka-python",
+        (
+            "kafka-python:range",
+            "kafka-python:roundrobin",
+            "kafka-python:sticky",
+            "kafka-python:cooperative-sticky",
+        ),
+        30,
+        SHORT,
+    ),
+    Program(
+        build_python_assignors,
+        "aiokafka",
+        ("aiokafka:range", "aiokafka:roundrobin", "aiokafka:sticky"),
+        30,
+        SHORT,
+    ),
+    Program(
+        partial(build_python_assignors, kafka_python="3.0.11"),
+        "kafka-python",
+        ("kafka-python:sticky@3.0.11", "kafka-python:cooperative-sticky@3.0.11"),
+        30,
+        SHORT,
+    ),
+    Program(
+        partial(build_python_assignors, kafka_python="2.2.21"),
+        "kafka-python-2",
+        ("kafka-python:range@2.2", "kafka-python:roundrobin@2.2"),
+        30,
+        SHORT,
+    ),
 )
 
 
 def build(assignor: str, folder: Path) -> list[str]:
     """The command that asks an assignor, built in a folder."""
     program = next(program for program in PROGRAMS if assignor in program.assignors)
-    return [*build_java(folder, program.kafka), program.name]
+    return [*program.build(folder), program.name]
 
 
 def rounds(
@@ -76,8 +123,17 @@ def rounds(
 
 def golden(command: Sequence[str]) -> str:
     """The golden file of groups: a line of provenance, then a group with its answer a line."""
+    return _golden(command, next(program for program in PROGRAMS if program.name == command[-1]))
+
+
+def client_golden(client: str, folder: Path) -> str:
+    """The golden file of another client, whose older versions follow today's."""
+    of_client = [each for each in PROGRAMS if each.assignors[0].startswith(f"{client}:")]
+    return "".join(_golden([*program.build(folder), program.name], program) for program in of_client)
+
+
+def _golden(command: Sequence[str], program: Program) -> str:
     provenance, _ = ask(command, [])
-    program = next(program for program in PROGRAMS if program.name == command[-1])
     rows = (
         {**group, **answer, **_ids(group, answer)}
         for group, answer in rounds(command, GOLDEN, program.golden_stories, program.assignors)

@@ -62,8 +62,8 @@ def build_java(folder: Path, kafka: str = "", project: Path = REFERENCE / "java"
     return [java, "-cp", classpath]
 
 
-def build_go(folder: Path) -> list[str]:
-    """Compiles the one program of `go/`, which holds every Go client."""
+def build_go(folder: Path, modules: str = "go") -> list[str]:
+    """Compiles the one program of `go/`, which holds every Go client; `modules` names an older client's versions."""
     go = shutil.which("go")
     if go is None:
         oldest = re.search(
@@ -73,8 +73,9 @@ def build_go(folder: Path) -> list[str]:
             f"The Go clients are built with Go: install Go {oldest and oldest[1]} or later (go)."
         )
     words = [go, "-C", str(REFERENCE / "go"), "build", "-mod=readonly", "-buildvcs=false"]
+    words += [f"-modfile={modules}.mod"]
     target = _once(
-        folder, "go", REFERENCE / "go", lambda target: fetch([*words, "-o", str(target / "answers"), "."])
+        folder, modules, REFERENCE / "go", lambda target: fetch([*words, "-o", str(target / "answers"), "."])
     )
     return [str(target / "answers")]
 
@@ -91,7 +92,7 @@ def build_node(folder: Path) -> list[str]:
 
     def install(target: Path) -> None:
         target.mkdir()
-        for name in ["package.json", "package-lock.json", "answers.js", "write.js"]:
+        for name in ["package.json", "package-lock.json", "answers.js", "groups.js", "write.js"]:
             shutil.copyfile(REFERENCE / "node" / name, target / name)
         quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
         fetch([npm, "ci", "--prefix", str(target), *quiet])
@@ -113,6 +114,67 @@ def build_python(folder: Path) -> list[str]:
 
     target = _once(folder, "python", REFERENCE / "python", install)
     return [str(target / python), str(REFERENCE / "python" / "answers.py")]
+
+
+def build_python_assignors(folder: Path, kafka_python: str = "") -> list[str]:
+    """The program that asks the assignors of Python's clients, of kafka-python those of an older version if it is named."""
+    python, _ = build_python(folder)
+    program = [python, str(REFERENCE / "python" / "assignors.py")]
+    if not kafka_python:
+        return program
+    requirements = REFERENCE / "python" / f"kafka-python-{kafka_python}.txt"
+    locked = ["--require-hashes", "--only-binary", ":all:", "--no-deps", "--requirement", str(requirements)]
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked]
+    target = _once(
+        folder,
+        f"kafka-python-{kafka_python}",
+        REFERENCE / "python",
+        lambda target: fetch([*install, "--target", str(target)]),
+    )
+    return [*program, str(target)]
+
+
+def build_librdkafka_assignors(folder: Path) -> list[str]:
+    """Compiles librdkafka from the sources that an npm package carries, and the program over its internals."""
+    sources, jobs = REFERENCE / "librdkafka", str(max(1, (os.cpu_count() or 2) // 2))
+    compiler, make, npm = shutil.which("cc"), shutil.which("make"), shutil.which("npm")
+    if compiler is None or make is None or npm is None:
+        raise CannotAskError("librdkafka's assignors are built from C: install a C compiler, make and npm.")
+
+    def install(target: Path) -> None:
+        target.mkdir()
+        for name in ["package.json", "package-lock.json"]:
+            shutil.copyfile(sources / name, target / name)
+        quiet = ["--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+        fetch([npm, "ci", "--prefix", str(target), *quiet])
+        library = target / "node_modules" / "@confluentinc" / "kafka-javascript" / "deps" / "librdkafka"
+        # What no assignor needs is left out.
+        without = ["ssl", "gssapi", "curl", "zstd", "zlib", "lz4-ext", "syslog", "regex-ext", "optimization"]
+        configure = ["sh", "-c", 'cd "$1" && shift && sh ./configure "$@"', "sh", str(library)]
+        run([*configure, *(f"--disable-{name}" for name in without)])
+        run([make, "-j", jobs, "-C", str(library / "src"), "librdkafka.a"])
+        # These are compiled anew, so that the address sanitizer sees what they do.
+        watched = ["sticky_assignor", "range_assignor", "roundrobin_assignor", "assignor", "partition"]
+        files = [
+            *(library / "src" / f"rdkafka_{name}.c" for name in watched),
+            *(library / "src" / f"{name}.c" for name in ("rdmap", "rdlist")),
+            library / "src" / "librdkafka.a",
+        ]
+        flags = [
+            "-g",
+            "-O1",
+            "-w",
+            "-fsanitize=address",
+            "-D_GNU_SOURCE",
+            f"-I{library / 'src'}",
+            f"-I{library}",
+        ]
+        libraries = ["-lm", "-ldl", "-lpthread", "-lrt"]
+        program = [str(sources / "answers.c"), *map(str, files), *libraries, "-o", str(target / "answers")]
+        run([compiler, *flags, *program])
+
+    target = _once(folder, "librdkafka", sources, install)
+    return ["env", "ASAN_OPTIONS=detect_leaks=0", str(target / "answers")]
 
 
 def run(command: Sequence[str], asked: str = "", patience_s: float | None = None) -> str:

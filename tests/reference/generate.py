@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import assignors
 import batching
+import client_groups
 import connection
 import coordinator
 import placements
@@ -62,13 +63,19 @@ class Client:
     """The golden files of placements and names; `placements.py` knows which program answers what."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """By golden file, the kind of scripts that `coordinator.py` has for the coordinator's program."""
+    assignors: bool = False
+    """Whether its assignors are asked, which `assignors.py` builds by itself."""
+    groups_led: Sequence[str] = ()
+    """The programs that answer what `client_groups.py` asks, each with a golden file of its name."""
 
     def files(self) -> list[str]:
         """The golden files that it writes, in the order in which it does."""
         placed = [f"placement/{name}.jsonl" for name in self.placements]
         answered = [f"clients/{self.name}.json"] if self.answers else []
-        asked = [*self.groups, *self.producers, *self.batches, *self.connections]
-        return [*self.writes, *asked, *placed, *self.scripts, *answered]
+        grouped = [f"assignors/clients/{self.name}.jsonl"] if self.assignors else []
+        asked = [*self.groups, *grouped, *self.producers, *self.batches, *self.connections]
+        led = [f"assignors/{program}.jsonl" for program in self.groups_led]
+        return [*self.writes, *asked, *placed, *led, *self.scripts, *answered]
 
 
 CLIENTS = (
@@ -126,13 +133,17 @@ CLIENTS = (
             ("0.8", {}, {"old": "v0_8.StrategyAnswers"}, {}, {}),
         ]
     ),
-    Client("librdkafka", build_python, "librdkafka"),
-    Client("sarama", build_go, "sarama"),
-    Client("kafka-go", build_go, "kafka-go"),
-    Client("franz-go", build_go, "franz-go"),
-    Client("kafkajs", build_node, "kafkajs"),
-    Client("kafka-python", build_python, "kafka-python"),
-    Client("aiokafka", build_python, "aiokafka"),
+    Client("librdkafka", build_python, "librdkafka", assignors=True),
+    Client("sarama", build_go, "sarama", groups_led=("sarama", "sarama-1.27")),
+    Client("kafka-go", build_go, "kafka-go", groups_led=("kafka-go",)),
+    Client("franz-go", build_go, "franz-go", groups_led=("franz-go",)),
+    *(
+        Client(name, partial(build_go, modules=name), groups_led=(name,))
+        for name in ("franz-go-1.21", "franz-go-1.20")
+    ),
+    Client("kafkajs", build_node, "kafkajs", groups_led=("kafkajs",)),
+    Client("kafka-python", build_python, "kafka-python", assignors=True),
+    Client("aiokafka", build_python, "aiokafka", assignors=True),
 )
 
 
@@ -160,9 +171,16 @@ def generate(client: Client, command: Sequence[str], folder: Path) -> None:
     for asking, programs in asked:
         for name, program in programs.items():
             (folder / name).write_text(asking.golden([*command, program]), encoding="ascii")
+    if client.assignors:
+        (folder / "assignors" / "clients" / f"{client.name}.jsonl").write_text(
+            assignors.client_golden(client.name, folder), encoding="ascii"
+        )
     for name in client.placements:
         answered = placements.golden([*command, placements.program(name).name], name)
         (folder / "placement" / f"{name}.jsonl").write_text(answered, encoding="ascii")
+    for program in client.groups_led:
+        answered = client_groups.golden(client_groups.command(command, program), program)
+        (folder / "assignors" / f"{program}.jsonl").write_text(answered, encoding="ascii")
     for name, kind in client.scripts.items():
         said = coordinator.golden([*command, coordinator.PROGRAM], kind)
         (folder / name).write_text(said, encoding="ascii")

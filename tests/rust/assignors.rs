@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 
-use partwright_core::assignors::{Assignment, Assignor, Given};
+use partwright_core::assignors::{Assignment, Assignor, Given, Options};
 use partwright_core::java::uuid::{TopicId, walk_ids};
 use partwright_core::java::{hash_map, strings, topic_partition};
 use serde::Deserialize;
@@ -16,6 +16,16 @@ const GROUPS: [(&str, usize); 5] = [
     (include_str!("../golden/assignors/client-2.3.jsonl"), 1),
     (include_str!("../golden/assignors/old.jsonl"), 2),
     (include_str!("../golden/assignors/server.jsonl"), 3),
+];
+/// Of other clients; where chance has a say, with all answers that there are.
+const CLIENT_GROUPS: [&str; 7] = [
+    include_str!("../golden/assignors/sarama.jsonl"),
+    include_str!("../golden/assignors/sarama-1.27.jsonl"),
+    include_str!("../golden/assignors/franz-go.jsonl"),
+    include_str!("../golden/assignors/franz-go-1.21.jsonl"),
+    include_str!("../golden/assignors/franz-go-1.20.jsonl"),
+    include_str!("../golden/assignors/kafka-go.jsonl"),
+    include_str!("../golden/assignors/kafkajs.jsonl"),
 ];
 const ORDERS: &str = include_str!("../golden/assignors/java_order.json");
 const METADATA_ORDERS: [&str; 2] = [
@@ -31,9 +41,14 @@ struct Case {
     topics: BTreeMap<String, u32>,
     #[serde(default)]
     racks: BTreeMap<String, Vec<Vec<Option<String>>>>,
+    #[serde(default)]
+    balance_racks: bool,
     members: Vec<Member>,
     #[serde(default)]
     assignment: BTreeMap<String, Vec<(String, i32)>>,
+    /// All answers, where a client leaves something to chance.
+    #[serde(default)]
+    assignments: Vec<BTreeMap<String, Vec<(String, i32)>>>,
     error: Option<String>,
     /// Those that the group gives to its topics.
     #[serde(default)]
@@ -125,9 +140,10 @@ impl<'a> Numbers<'a> {
     }
 }
 
-fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwright_core::Error> {
+fn assigned(case: &Case, seed: u64) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwright_core::Error> {
     let (mut topics, mut racks) = (Numbers::default(), Numbers::default());
-    let mut given = Given::default();
+    let options = Options { seed, balance_racks: case.balance_racks };
+    let mut given = Given { options, ..Given::default() };
     for topic in case.topics.keys() {
         topics.of(topic);
     }
@@ -154,6 +170,8 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
             let replicas = case.racks.get(*topic).and_then(|racks| racks.get(partition));
             given.racks.values.extend(replicas.into_iter().flatten().flatten().map(|rack| racks.of(rack)));
             given.racks.end();
+            let leader = replicas.and_then(|replicas| replicas.first()?.as_deref());
+            given.leader_racks.push(leader.map(|rack| racks.of(rack)));
         }
     }
     given.topics.clone_from(&topics.1);
@@ -164,7 +182,7 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
             None => TopicId::of_name(topic),
         });
     }
-    let Assignment { offsets, topics: numbers, partitions } =
+    let Assignment { offsets, topics: numbers, partitions, .. } =
         case.assignor.parse::<Assignor>()?.assign(&given)?;
     let pair = |place: usize| (topics.1[numbers[place] as usize].to_owned(), partitions[place]);
     Ok(given
@@ -192,7 +210,7 @@ fn kafka_assigns_the_same() -> Outcome {
         for (line, text) in groups.lines().enumerate().skip(1) {
             let case: Case = serde_json::from_str(text)?;
             *looked_at.entry(case.assignor.clone()).or_insert(0) += 1;
-            match (assigned(&case), &case.error) {
+            match (assigned(&case, 0), &case.error) {
                 (Ok(lists), None) => assert_eq!(lists, case.assignment, "line {line}: {text}"),
                 (Err(refused), Some(exception)) => {
                     assert!(
@@ -211,6 +229,29 @@ fn kafka_assigns_the_same() -> Outcome {
         }
         assert_eq!(looked_at.len(), assignors);
         assert!(looked_at.values().all(|&cases| cases > 60), "{looked_at:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn other_clients_assign_the_same() -> Outcome {
+    for groups in CLIENT_GROUPS {
+        let mut looked_at = 0;
+        for (line, text) in groups.lines().enumerate().skip(1) {
+            let case: Case = serde_json::from_str(text)?;
+            looked_at += 1;
+            for seed in 0..10 {
+                match (assigned(&case, seed), &case.error) {
+                    (Ok(lists), None) => assert!(
+                        lists == case.assignment || case.assignments.contains(&lists),
+                        "line {line}, seed {seed}: {lists:?}, not {text}"
+                    ),
+                    (Err(_), Some(_)) => {}
+                    (answer, _) => panic!("line {line}: {answer:?}, not {text}"),
+                }
+            }
+        }
+        assert!(looked_at > 40);
     }
     Ok(())
 }

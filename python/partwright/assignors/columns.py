@@ -142,7 +142,7 @@ def member_rows(members: pa.Table) -> list[Fields]:
 def replica_places(
     given: pa.Array, partitions: pa.Array, racks: Names, odd: list[int]
 ) -> pa.ListArray | None:
-    """By topic and partition the numbers of its replicas' racks; a replica without one is left out.
+    """By topic and partition the numbers of its replicas' racks; -1 for a replica without one.
 
     Args:
         given: By topic a list of lists of names, or a null where nobody knows its racks.
@@ -153,7 +153,7 @@ def replica_places(
     Examples:
         >>> names, lists = Names(), pa.array([[["a", None], ["b"]], None])
         >>> replica_places(lists, pa.array([2, 1]), names, []).to_pylist()
-        [[[0], [1]], None]
+        [[[0, -1], [1]], None]
     """
     if given.null_count == len(given):
         return None
@@ -170,10 +170,7 @@ def replica_places(
     items: list[int] = []
     places = racks.places(_texts(inner.values, items))
     odd += [outer.row(inner.row(item)) for item in items]
-    ends = pa.concat_arrays(
-        [pa.array([0], pa.int32()), pc.cumulative_sum(places.is_valid().cast(pa.int32()))]
-    )
-    return outer.of(pa.ListArray.from_arrays(ends.take(inner.offsets), places.drop_null()))
+    return outer.of(pa.ListArray.from_arrays(inner.offsets, places.fill_null(-1)))
 
 
 def whole_numbers(values: pa.Array, least: int, odd: list[int]) -> pa.Array:

@@ -243,7 +243,7 @@ def _cluster(group: Group) -> Cluster:
         near = [()] * count if racks is None else racks[number]
         if count:
             found[name] = [
-                PartitionInfo(name, at, [group.rack_names[rack] for rack in those])
+                PartitionInfo(name, at, [group.rack_names[rack] for rack in those if rack >= 0])
                 for at, those in enumerate(near)
             ]
     return Cluster(found)

@@ -217,7 +217,7 @@ def replica_lists(
     numbers: Iterable[str],
     rack_numbers: dict[str, int],
 ) -> pa.ListArray:
-    """By topic and partition, the racks of its replicas; a replica without a rack has none.
+    """By topic and partition, the racks of its replicas, the preferred leader's first; -1 for a replica without a rack.
 
     Args:
         racks: By topic, for each of its partitions the racks of the replicas.
@@ -246,7 +246,7 @@ def replica_lists(
             if not _is_list(replicas) or not all(rack is None or isinstance(rack, str) for rack in replicas):
                 raise PartwrightError(f"racks of topic {name!r}: {shown(replicas)} is no list of racks")
             found += [
-                rack_numbers.setdefault(rack, len(rack_numbers)) for rack in replicas if rack is not None
+                -1 if rack is None else rack_numbers.setdefault(rack, len(rack_numbers)) for rack in replicas
             ]
             replica_ends.append(len(found))
         ends.append(len(replica_ends) - 1)

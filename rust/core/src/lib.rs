@@ -20,6 +20,7 @@ pub mod assignors;
 pub mod batching;
 #[cfg(feature = "arrow")]
 pub mod columnar;
+mod go;
 pub mod group;
 pub mod hashing;
 mod interned;

@@ -20,7 +20,8 @@ mod threads;
 mod _core {
     #[pymodule_export]
     use crate::assignment::{
-        assign, assign_groups, assignor_named, assignors, topic_ids, walk_names, walk_partitions,
+        assign, assign_groups, assignor_named, assignors, client_assignors, topic_ids, walk_names,
+        walk_partitions,
     };
     #[pymodule_export]
     use crate::batching::Batching;

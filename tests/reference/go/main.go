@@ -1,6 +1,7 @@
 // Answers questions about keys with a real Go client: "<hex key or null> <n>" in, one partition a profile out.
 //
-// The one argument names the client; `write CLIENT HOST:PORT TOPIC` sends keys to a topic instead. The first line out
+// The one argument names the client; `write CLIENT HOST:PORT TOPIC` sends keys to a topic instead, and
+// `groups CLIENT` asks its assignors (groups.go). The first line out
 // is the client's provenance in JSON, the second the names of its profiles; after them comes one line for each line
 // in, in order.
 package main
@@ -54,6 +55,9 @@ func main() {
 func run(arguments []string, questions io.Reader, answers io.Writer) error {
 	if len(arguments) > 0 && arguments[0] == "write" {
 		return write(arguments[1:], questions)
+	}
+	if len(arguments) > 0 && arguments[0] == "groups" {
+		return answerGroups(arguments[1:], questions, answers)
 	}
 	if len(arguments) != 1 {
 		return fmt.Errorf("one argument names the client, not %d", len(arguments))

@@ -46,7 +46,7 @@ def _strategies() -> list[str]:
 def _assignors() -> list[str]:
     from partwright import _core
 
-    return _core.assignors()
+    return [*_core.assignors(), *_core.client_assignors()]
 
 
 def _key_types() -> list[str]:

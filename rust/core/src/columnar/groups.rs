@@ -7,20 +7,20 @@ use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
-use super::members::{Listed, Members, batch, column, offset, place};
-use crate::assignors::{Assignor, Given, Lists};
+use super::members::{Listed, Members, batch, column, offset, place, put_racks};
+use crate::assignors::{Assignor, Chance, Given, Lists, Options};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
 /// Who reads what: for each row of `members` the list of its partitions, in the order of Kafka's own list, each a place
-/// in `topics` and a partition (`topic`, `partition`).
+/// in `topics` and a partition (`topic`, `partition`); and what was left to chance.
 ///
 /// | batch | column | holds |
 /// | --- | --- | --- |
 /// | `topics` | `name`: text | each topic once |
 /// | | `partitions`: int32 | how many it has; null where it is not there |
 /// | | `id`: text | for the broker's assignors alone, its id, each once |
-/// | | `racks`: list of list of int32 | by partition, the racks of its replicas; the column may be missing |
+/// | | `racks`: list of list of int32 | by partition, the racks of its replicas, the leader's first, or -1; the column may be missing |
 /// | | `order`: list of int32 | the order in which `old-roundrobin` deals the one topic's partitions; the same |
 /// | `members` | `id`: text | each member once, in the order of Java's map |
 /// | | `instance_id`: text, `rack`: int32 | `group.instance.id` and `client.rack`, or null |
@@ -30,8 +30,17 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// [`Error::KeyType`] where a column is missing or of another type, and those of [`Assignor::assign`].
-pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Result<ListArray> {
+pub fn assign(
+    assignor: Assignor,
+    options: Options,
+    topics: &dyn Array,
+    members: &dyn Array,
+) -> Result<(ListArray, Option<Chance>)> {
     let (topics, members) = (batch(topics)?, Members::of(batch(members)?)?);
+    let (racks, leader_racks) = match topics.column_by_name("racks") {
+        Some(_) => racks(column(topics, "racks")?)?,
+        None => (Lists::default(), Vec::new()),
+    };
     let counts: &Int32Array = column(topics, "partitions")?;
     let mut given = Given {
         topics: column::<StringArray>(topics, "name")?.iter().flatten().collect(),
@@ -41,10 +50,8 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
             Assignor::Server(_) => ids(column(topics, "id")?)?,
             _ => Vec::new(),
         },
-        racks: match topics.column_by_name("racks") {
-            Some(_) => racks(column(topics, "racks")?)?,
-            None => Lists::default(),
-        },
+        racks,
+        leader_racks,
         order: match topics.column_by_name("order") {
             Some(_) => {
                 let order = Listed::of(column(topics, "order")?)?;
@@ -52,6 +59,7 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
             }
             None => Vec::new(),
         },
+        options,
         ..Given::default()
     };
     members.put(&mut given, 0..members.len(), place);
@@ -63,7 +71,7 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
     let partition = Int32Array::from(assignment.partitions);
     let pairs = StructArray::new(fields, vec![Arc::new(topic), Arc::new(partition)], None);
     let item = Arc::new(Field::new("item", pairs.data_type().clone(), false));
-    Ok(ListArray::new(item, offsets, Arc::new(pairs), None))
+    Ok((ListArray::new(item, offsets, Arc::new(pairs), None), assignment.chance))
 }
 
 /// Lists of numbers as a column; where `valid` says so, a list is a null.
@@ -88,15 +96,14 @@ fn ids(texts: &StringArray) -> Result<Vec<TopicId>> {
     texts.iter().flatten().map(str::parse).collect()
 }
 
-/// By topic, by partition, racks: one list a partition.
-fn racks(array: &ListArray) -> Result<Lists<u32>> {
+/// By topic, by partition, racks: one list a partition, and the leaders'.
+fn racks(array: &ListArray) -> Result<(Lists<u32>, Vec<Option<u32>>)> {
     let partitions = array.values().as_any().downcast_ref::<ListArray>();
     let partitions = partitions.ok_or_else(|| Error::KeyType("racks are lists of lists".to_owned()))?;
     let (offsets, racks) = (array.value_offsets(), Listed::of(partitions)?);
-    let mut lists = Lists::default();
+    let (mut lists, mut leaders) = (Lists::default(), Vec::new());
     for partition in offset(offsets[0])..offset(offsets[array.len()]) {
-        lists.values.extend(racks.get(partition).iter().copied().map(place));
-        lists.end();
+        put_racks(racks.get(partition), &mut lists, &mut leaders);
     }
-    Ok(lists)
+    Ok((lists, leaders))
 }

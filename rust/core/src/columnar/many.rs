@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, Int32Array, ListArray, StringArray};
 
-use super::members::{Listed, Members, batch, column, offset, place};
+use super::members::{Listed, Members, batch, column, offset, place, put_racks};
 use crate::assignors::{Assignor, Given, Lists};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
@@ -196,8 +196,8 @@ impl<'a> Topics<'a> {
         (instance_ids.clear(), member_racks.clear(), sends.clear());
         clear(subscribed);
         clear(owned);
-        let Given { generations, topic_ids, missing, .. } = &mut self.given;
-        (generations.clear(), topic_ids.clear(), missing.clear());
+        let Given { generations, topic_ids, missing, leader_racks, .. } = &mut self.given;
+        (generations.clear(), topic_ids.clear(), missing.clear(), leader_racks.clear());
     }
 
     /// Finds out which topics the group names.
@@ -225,14 +225,13 @@ impl<'a> Topics<'a> {
         {
             return;
         }
-        let lists = &mut self.given.racks;
+        let Given { racks: lists, leader_racks, .. } = &mut self.given;
         for row in rows() {
             let first = offset(racks.value_offsets()[row as usize]);
             for partition in 0..offset(self.partitions[row as usize]) {
-                if racks.is_valid(row as usize) {
-                    lists.values.extend(replicas.get(first + partition).iter().copied().map(place));
-                }
-                lists.end();
+                let is_known = racks.is_valid(row as usize);
+                let known = if is_known { replicas.get(first + partition) } else { &[] };
+                put_racks(known, lists, leader_racks);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 
-use crate::assignors::Given;
+use crate::assignors::{Given, Lists};
 use crate::{Error, Result};
 
 /// The columns of members, as [`assign`](super::assign) has them.
@@ -99,6 +99,14 @@ pub(super) fn batch(array: &dyn Array) -> Result<&StructArray> {
 /// Places and racks, which the caller has counted from 0.
 pub(super) fn place(given: i32) -> u32 {
     given.cast_unsigned()
+}
+
+/// Adds one partition: the racks of its replicas, of which a negative one has none, and the first one's apart.
+pub(super) fn put_racks(replicas: &[i32], racks: &mut Lists<u32>, leaders: &mut Vec<Option<u32>>) {
+    let rack = |given: &i32| u32::try_from(*given).ok();
+    leaders.push(replicas.first().and_then(rack));
+    racks.values.extend(replicas.iter().filter_map(rack));
+    racks.end();
 }
 
 /// An offset as a place.

@@ -1,0 +1,108 @@
+//! What members say that they own, and who keeps what (`parseMemberMetadata`, `tryRestickyStales`).
+
+use super::Version;
+use super::sticky::{Balancer, NOBODY, Owner};
+use crate::assignors::other_clients::go_group::GoGroup;
+use crate::go::draws::Draws;
+use crate::go::map::Map;
+
+/// A generation that is known.
+const KNOWN: u32 = 1 << 31;
+
+impl Balancer {
+    /// `parseMemberMetadata`: of each partition the newest claim, and the members whose claims come second, by
+    /// partition in the order of Go's map.
+    pub(super) fn take_claims(
+        &mut self,
+        group: &GoGroup<'_>,
+        members: &[u32],
+        draws: &mut Draws,
+    ) -> Vec<(u32, u32)> {
+        let mut numbers = vec![None; group.topics()];
+        for (topic, &name) in self.names.iter().enumerate() {
+            numbers[name as usize] = Some(self.starts[topic]);
+        }
+        let mut claims = vec![[(0, NOBODY); 2]; self.topic_of.len()];
+        for (number, &member) in (0..).zip(members) {
+            // Generation -1 counts as 0.
+            let generation = KNOWN | group.generations[member as usize].max(0).cast_unsigned();
+            for &(topic, partition) in group.owned.get(member as usize) {
+                let (Some(start), Some(partition)) =
+                    (numbers[topic as usize], group.partition(topic, partition))
+                else {
+                    continue;
+                };
+                let claim = &mut claims[(start + group.number(partition)) as usize];
+                if generation > claim[0].0 {
+                    *claim = [(generation, number), claim[0]];
+                } else if generation > claim[1].0 {
+                    claim[1] = (generation, number);
+                }
+            }
+        }
+        let mut stales = Map::new(draws, 0);
+        for (partition, [(newest, member), (older, _)]) in (0..).zip(&claims) {
+            if *newest != 0 {
+                self.plan[*member as usize].push(partition);
+            }
+            if *older != 0 {
+                stales.put(partition);
+            }
+        }
+        stales.walk(draws).into_iter().map(|partition| (partition, claims[partition as usize][1].1)).collect()
+    }
+
+    /// `dropUnwantedPartitions`; before 1.22 a list is walked while it shrinks.
+    pub(super) fn drop_unwanted(&mut self, version: Version) -> Option<()> {
+        for (member, list) in (0..).zip(&mut self.plan) {
+            let subscribers = &self.subscribers;
+            let wanted = |partition: u32| {
+                subscribers[self.topic_of[partition as usize] as usize].binary_search(&member).is_ok()
+            };
+            if version >= Version::V1_22 {
+                list.retain(|&partition| wanted(partition));
+            }
+            let mut left = list.len();
+            for place in 0..list.len() {
+                let partition = list[place];
+                if wanted(partition) {
+                    self.owner[partition as usize] = Owner { member, original: member };
+                } else {
+                    let found = list[..left].iter().position(|&other| other == partition).unwrap_or(0);
+                    left = left.checked_sub(1)?;
+                    list[found] = list[left];
+                }
+            }
+            list.truncate(left);
+        }
+        Some(())
+    }
+
+    /// `tryRestickyStales`: an older claim counts where the newer one's member has given up the topic, or has more.
+    pub(super) fn give_back_stales(&mut self, stales: &[(u32, u32)], version: Version) -> Option<()> {
+        for &(partition, member) in stales {
+            let topic = self.topic_of[partition as usize] as usize;
+            if self.subscribers[topic].binary_search(&member).is_err() {
+                if version < Version::V1_21 {
+                    return Some(());
+                }
+                continue;
+            }
+            let owner = self.owner[partition as usize].member;
+            if owner == NOBODY {
+                if version < Version::V1_21 {
+                    return None;
+                }
+            } else if self.plan[member as usize].len() + 1 < self.plan[owner as usize].len() {
+                self.remove(owner, partition)?;
+            } else {
+                continue;
+            }
+            self.plan[member as usize].push(partition);
+            if version >= Version::V1_21 {
+                self.owner[partition as usize] = Owner { member, original: member };
+            }
+        }
+        Some(())
+    }
+}

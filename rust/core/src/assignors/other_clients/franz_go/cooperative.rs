@@ -1,0 +1,43 @@
+//! `AdjustCooperative`: what one member gains and another loses waits for the next rebalance.
+
+use super::Version;
+use crate::assignors::other_clients::go_group::GoGroup;
+
+/// Takes from the lists what its owner has to let go first. Since 1.21.4 a claim counts as owning only where nobody
+/// claims the same partition in a later generation.
+pub(super) fn withhold(group: &GoGroup<'_>, version: Version, lists: &mut [Vec<u32>]) {
+    let mut newest = vec![i32::MIN; group.topic_of.len()];
+    let claims = |member: usize| {
+        let owned = group.owned.get(member).iter();
+        owned.filter_map(|&(topic, number)| group.partition(topic, number))
+    };
+    for member in 0..lists.len() {
+        for partition in claims(member) {
+            let newest = &mut newest[partition as usize];
+            *newest = (*newest).max(group.generations[member]);
+        }
+    }
+    let mut lost = vec![false; group.topic_of.len()];
+    let (mut reads, mut owns) = (vec![usize::MAX; lost.len()], vec![usize::MAX; lost.len()]);
+    // Before 1.21.4 a bug could give a partition to two members; the last one is the one that gains.
+    let mut gains = reads.clone();
+    for (member, list) in lists.iter().enumerate() {
+        for partition in claims(member) {
+            if version < Version::V1_21 || group.generations[member] >= newest[partition as usize] {
+                owns[partition as usize] = member;
+            }
+        }
+        for &partition in list {
+            reads[partition as usize] = member;
+            if owns[partition as usize] != member {
+                gains[partition as usize] = member;
+            }
+        }
+        for partition in claims(member) {
+            lost[partition as usize] |= reads[partition as usize] != member;
+        }
+    }
+    for (member, list) in lists.iter_mut().enumerate() {
+        list.retain(|&partition| !(lost[partition as usize] && gains[partition as usize] == member));
+    }
+}

@@ -1,0 +1,68 @@
+//! Members by how many partitions they have (`planByNumPartitions`), in the order in which they came there.
+
+use std::collections::BTreeMap;
+
+/// The levels that have members.
+pub(super) struct Levels(BTreeMap<usize, Vec<u32>>);
+
+impl Levels {
+    pub(super) fn new(plan: &[Vec<u32>]) -> Self {
+        let mut levels = Self(BTreeMap::new());
+        for (member, list) in (0..).zip(plan) {
+            levels.add(list.len(), member);
+        }
+        levels
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn lowest(&self) -> usize {
+        self.0.first_key_value().map_or(0, |(&level, _)| level)
+    }
+
+    pub(super) fn highest(&self) -> usize {
+        self.0.last_key_value().map_or(0, |(&level, _)| level)
+    }
+
+    /// The member that came first to a level.
+    pub(super) fn first(&self, level: usize) -> Option<u32> {
+        self.0.get(&level).map(|members| members[0])
+    }
+
+    pub(super) fn has(&self, level: usize) -> bool {
+        self.0.contains_key(&level)
+    }
+
+    pub(super) fn add(&mut self, level: usize, member: u32) {
+        self.0.entry(level).or_default().push(member);
+    }
+
+    /// Takes a member away; the last one comes into its place.
+    pub(super) fn remove(&mut self, level: usize, member: u32) {
+        let Some(members) = self.0.get_mut(&level) else { return };
+        if let Some(place) = members.iter().position(|&other| other == member) {
+            members.swap_remove(place);
+        }
+        if members.is_empty() {
+            self.0.remove(&level);
+        }
+    }
+
+    /// Pairs the first members of the lowest and of the highest level, who come one level nearer to each other.
+    pub(super) fn meet(&mut self) -> Vec<(u32, u32)> {
+        let (low, high) = (self.lowest(), self.highest());
+        let count =
+            [low, high].map(|level| self.0.get(&level).map_or(0, Vec::len)).into_iter().min().unwrap_or(0);
+        let [up, down] = [low, high].map(|level| {
+            let members = self.0.get_mut(&level).map(|members| members.drain(..count).collect::<Vec<_>>());
+            members.unwrap_or_default()
+        });
+        for (level, members) in [(low + 1, &up), (high - 1, &down)] {
+            self.0.entry(level).or_default().extend(members);
+        }
+        self.0.retain(|_, members| !members.is_empty());
+        up.into_iter().zip(down).collect()
+    }
+}

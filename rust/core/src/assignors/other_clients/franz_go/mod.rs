@@ -1,0 +1,186 @@
+//! The assignors of franz-go (`pkg/kgo/group_balancer.go`, `pkg/kgo/internal/sticky`): 1.22.2, and two older ones.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `sticky` | the steps of a sticky balancing, and what is balanced |
+//! | `claims` | what members say that they own, and who keeps what |
+//! | `racks` | racks of members and of partitions' leaders |
+//! | `unassigned` | who gets what nobody had |
+//! | `levels` | members by how many partitions they have |
+//! | `steal_graph`, `steal_graph_1_21` | who takes a partition from whom, where members read different topics |
+//! | `repair`, `rotations` | the fewest moves among all answers of the same sizes, since 1.22 |
+//! | `cooperative` | what waits for the next rebalance |
+
+mod claims;
+mod cooperative;
+mod levels;
+mod racks;
+mod repair;
+mod rotations;
+mod steal_graph;
+mod steal_graph_1_21;
+mod sticky;
+mod unassigned;
+
+use super::ClientAssignor;
+use super::go_group::{GoGroup, MAP_ORDER};
+use crate::assignors::{Assignment, Chance, Given};
+use crate::{Error, Result};
+
+/// Its assignors.
+pub(super) const ASSIGNORS: &[ClientAssignor] = &[
+    ClientAssignor::new("franz-go:range", |given| {
+        let group = GoGroup::new(given)?;
+        Ok(group.named(&range(&group, given.options.balance_racks), None))
+    }),
+    ClientAssignor::new("franz-go:range@1.21", |given| {
+        let group = old(given, "franz-go:range@1.21")?;
+        Ok(group.named(&range(&group, true), None))
+    }),
+    ClientAssignor::new("franz-go:roundrobin", |given| {
+        let group = GoGroup::new(given)?;
+        Ok(group.named(&round_robin(&group), None))
+    }),
+    ClientAssignor::new("franz-go:sticky", |given| {
+        let group = GoGroup::new(given)?;
+        balanced(&group, "franz-go:sticky", Version::V1_22, given.options.balance_racks, false)
+    }),
+    ClientAssignor::new("franz-go:sticky@1.21", |given| {
+        let group = old(given, "franz-go:sticky@1.21")?;
+        balanced(&group, "franz-go:sticky@1.21", Version::V1_21, true, false)
+    }),
+    ClientAssignor::new("franz-go:sticky@1.20", |given| {
+        let group = old(given, "franz-go:sticky@1.20")?;
+        balanced(&group, "franz-go:sticky@1.20", Version::V1_20, false, false)
+    }),
+    ClientAssignor::new("franz-go:cooperative-sticky", |given| {
+        let group = GoGroup::new(given)?;
+        balanced(&group, "franz-go:cooperative-sticky", Version::V1_22, given.options.balance_racks, true)
+    }),
+    ClientAssignor::new("franz-go:cooperative-sticky@1.21", |given| {
+        let group = old(given, "franz-go:cooperative-sticky@1.21")?;
+        balanced(&group, "franz-go:cooperative-sticky@1.21", Version::V1_21, true, true)
+    }),
+    ClientAssignor::new("franz-go:cooperative-sticky@1.20", |given| {
+        let group = old(given, "franz-go:cooperative-sticky@1.20")?;
+        balanced(&group, "franz-go:cooperative-sticky@1.20", Version::V1_20, false, true)
+    }),
+];
+
+/// A group of an older franz-go, which has no `BalanceRacks`.
+fn old<'a>(given: &'a Given<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
+    if given.options.balance_racks {
+        let reason = "BalanceRacks is there since franz-go 1.22.0 (1.21 balances by rack wherever members have one); \
+                      leave balance_racks out";
+        return Err(Error::ClientFails { assignor, reason: reason.to_owned() });
+    }
+    GoGroup::new(given)
+}
+
+fn balanced(
+    group: &GoGroup<'_>,
+    assignor: &'static str,
+    version: Version,
+    racks: bool,
+    cooperative: bool,
+) -> Result<Assignment> {
+    let lists = sticky::assign(group, version, racks, cooperative, &mut group.draws()).ok_or_else(|| {
+        let reason = "a partition that a member of an older generation claims has lost its owner, upon which franz-go \
+                      before 1.21.4 panics (index out of range) in some orders of its maps";
+        Error::ClientFails { assignor, reason: reason.to_owned() }
+    })?;
+    // What a partition's second claimant is given back depends on the order; what is withheld changes the sizes.
+    let (newest, clear) = (version == Version::V1_22, sticky::doubly_claimed(group) == 0);
+    let same: &[_] = match (cooperative, newest, clear) {
+        (false, true, true) => &["sizes", "moves"],
+        (false, true, false) | (false, false, true) => &["sizes"],
+        (true, true, true) => &["moves"],
+        _ => &[],
+    };
+    let chance = Chance { why: MAP_ORDER, same };
+    Ok(group.named(&lists, sticky::has_choice(group).then_some(chance)))
+}
+
+/// Which franz-go leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Version {
+    /// Before 1.21: no racks.
+    V1_20,
+    /// 1.21, from 1.21.4 on: racks where members have them.
+    V1_21,
+    /// 1.22 and later: racks with `BalanceRacks` alone, and the fewest moves.
+    V1_22,
+}
+
+/// Members as a leader sorts them: those with an instance id first and by it, the others by their ids.
+fn static_first(group: &GoGroup<'_>) -> Vec<u32> {
+    let mut members = group.joined.clone();
+    members.sort_by_key(|&member| match group.instances[member as usize] {
+        Some(instance) => (false, instance),
+        None => (true, member),
+    });
+    members
+}
+
+/// `RangeBalancer`: each topic by itself, and with racks first the partitions whose leaders are in a member's rack.
+fn range(group: &GoGroup<'_>, racks: bool) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    let mut subscribers = vec![Vec::new(); group.topics()];
+    for member in static_first(group) {
+        for &topic in group.subscribed.get(member as usize) {
+            subscribers[topic as usize].push(member);
+        }
+    }
+    for (topic, members) in subscribers.iter().enumerate() {
+        let mut left: Vec<u32> = group.partitions(topic).collect();
+        let share = |place| left.len() / members.len() + usize::from(place < left.len() % members.len());
+        let mut missing: Vec<usize> = (0..members.len()).map(share).collect();
+        for (&member, missing) in members.iter().zip(&mut missing) {
+            let rack = group.member_racks[member as usize];
+            if racks && rack.is_some() {
+                left.retain(|&partition| {
+                    let takes = *missing > 0 && group.leader_racks[partition as usize] == rack;
+                    if takes {
+                        lists[member as usize].push(partition);
+                        *missing -= 1;
+                    }
+                    !takes
+                });
+            }
+        }
+        let mut left = left.into_iter();
+        for (&member, missing) in members.iter().zip(missing) {
+            lists[member as usize].extend(left.by_ref().take(missing));
+        }
+    }
+    sorted(lists)
+}
+
+/// `RoundRobinBalancer`: all partitions in turn over the members, who are passed over where they do not subscribe.
+fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let members = static_first(group);
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); group.topics()];
+    for (place, &member) in members.iter().enumerate() {
+        for &topic in group.subscribed.get(member as usize) {
+            places[topic as usize].push(place);
+        }
+    }
+    let mut lists = vec![Vec::new(); group.members()];
+    let mut next = 0;
+    for (partition, &topic) in (0..).zip(&group.topic_of) {
+        let places = &places[topic as usize];
+        let turn = places.partition_point(|&place| place < next);
+        let place = places[if turn < places.len() { turn } else { 0 }];
+        next = place + 1;
+        lists[members[place] as usize].push(partition);
+    }
+    lists
+}
+
+/// Lists as they are sent (`IntoSyncAssignment`).
+fn sorted(mut lists: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+    for list in &mut lists {
+        list.sort_unstable();
+    }
+    lists
+}

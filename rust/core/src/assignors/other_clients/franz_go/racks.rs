@@ -1,0 +1,47 @@
+//! Racks of members and of partitions' leaders (`initRacks`).
+
+use super::sticky::Balancer;
+use crate::assignors::other_clients::go_group::GoGroup;
+
+/// Racks as numbers; 0 is no rack.
+pub(super) struct Racks {
+    pub(super) members: Vec<u32>,
+    pub(super) partitions: Vec<u32>,
+    pub(super) count: usize,
+}
+
+impl Racks {
+    /// `initRacks`, where members and leaders have racks; topics come in the order of a map of their own.
+    pub(super) fn new(
+        balancer: &Balancer,
+        group: &GoGroup<'_>,
+        members: &[u32],
+        topics: &[u32],
+    ) -> Option<Self> {
+        let mut known: Vec<u32> = Vec::new();
+        let mut number = |rack: Option<u32>| {
+            let Some(rack) = rack else { return 0 };
+            let place = known.iter().position(|&other| other == rack).unwrap_or_else(|| {
+                known.push(rack);
+                known.len() - 1
+            });
+            u32::try_from(place + 1).unwrap_or(0)
+        };
+        let of_members: Vec<u32> =
+            members.iter().map(|&member| number(group.member_racks[member as usize])).collect();
+        let mut partitions = vec![0; balancer.topic_of.len()];
+        for &name in topics {
+            let topic = balancer.names.iter().position(|&other| other == name)?;
+            for partition in balancer.starts[topic]..balancer.starts[topic + 1] {
+                let leader = group.leader_racks[balancer.in_group(group, partition) as usize];
+                partitions[partition as usize] = number(leader);
+            }
+        }
+        let some = |racks: &[u32]| racks.iter().any(|&rack| rack != 0);
+        (some(&of_members) && some(&partitions)).then_some(Self {
+            members: of_members,
+            partitions,
+            count: known.len(),
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! The best plan among those with the same loads (`repair.go`, since 1.22): in racks first, then with the fewest moves.
+//!
+//! Topics with the same readers are a class, and a class's partitions in one rack are a row. How many of each row each
+//! member has is a table, and rotations through the table lower its price until none does.
+
+use super::rotations::{Finder, Rotation};
+use super::sticky::{Balancer, NOBODY};
+
+/// How many partitions of a row a member has, and what one more or one fewer costs.
+#[derive(Clone)]
+pub(super) struct Cell {
+    pub(super) add: i64,
+    /// Nothing where there is none to give up.
+    pub(super) drop: Option<i64>,
+    pub(super) row: usize,
+    pub(super) member: u32,
+    count: usize,
+    /// How many of them it had at first.
+    held: usize,
+    /// Whether the row is in another rack than the member.
+    off_rack: bool,
+}
+
+impl Cell {
+    fn price(&mut self, rack_price: i64) {
+        let rack = if self.off_rack { rack_price } else { 0 };
+        self.add = rack + i64::from(self.count >= self.held);
+        self.drop = (self.count > 0).then(|| -rack - i64::from(self.count > self.held));
+    }
+
+    /// How many partitions may move before the price changes.
+    fn room(&self, gains: bool) -> usize {
+        match (gains, self.count < self.held, self.count > self.held) {
+            (true, true, _) => self.held - self.count,
+            (true, false, _) => usize::MAX,
+            (false, _, true) => self.count - self.held,
+            (false, _, false) => self.count,
+        }
+    }
+}
+
+struct Table {
+    cells: Vec<Cell>,
+    /// By slot, its cell; none in a row without partitions.
+    cell_at: Vec<Option<usize>>,
+    /// By member, its classes, sorted.
+    classes: Vec<Vec<usize>>,
+    /// By member, its first slot.
+    first: Vec<usize>,
+    /// Rows and slots of a class: the racks, and no rack.
+    stride: usize,
+    rows: usize,
+    rack_price: i64,
+    class_of: Vec<usize>,
+}
+
+/// `repairAssignment`.
+pub(super) fn run(balancer: &mut Balancer) {
+    if !balancer.complex && balancer.racks.is_none() {
+        return;
+    }
+    let mut table = Table::new(balancer);
+    if table.cells.is_empty() {
+        return;
+    }
+    let mut loads = vec![0; balancer.plan.len()];
+    for cell in &table.cells {
+        loads[cell.member as usize] += cell.count;
+    }
+    let mut finder = Finder::new(table.rows, balancer.plan.len());
+    let mut moved = false;
+    loop {
+        let rotations = finder.find(&table.cells, &loads);
+        if rotations.is_empty() {
+            break;
+        }
+        moved = true;
+        for rotation in rotations {
+            table.apply(&rotation, &mut loads);
+        }
+    }
+    let crossed = (0..).zip(&balancer.plan).any(|(member, list)| {
+        list.iter().any(|&partition| {
+            let original = balancer.original[partition as usize];
+            original != NOBODY && original != member
+        })
+    });
+    if moved || crossed {
+        table.realize(balancer);
+    }
+}
+
+/// Of each topic the class of topics with the same readers, and how many there are.
+fn topic_classes(balancer: &Balancer) -> (Vec<usize>, usize) {
+    if !balancer.complex {
+        return (vec![0; balancer.subscribers.len()], 1);
+    }
+    let mut known = std::collections::BTreeMap::new();
+    let classes = balancer.subscribers.iter().map(|readers| {
+        let next = known.len();
+        *known.entry(readers).or_insert(next)
+    });
+    (classes.collect(), known.len())
+}
+
+impl Table {
+    fn new(balancer: &Balancer) -> Self {
+        let (class_of, count) = topic_classes(balancer);
+        let stride = balancer.racks.as_ref().map_or(0, |racks| racks.count) + 1;
+        let mut classes = vec![Vec::new(); balancer.plan.len()];
+        for (&class, readers) in class_of.iter().zip(&balancer.subscribers) {
+            for &member in readers {
+                classes[member as usize].push(class);
+            }
+        }
+        if !balancer.complex {
+            classes = vec![vec![0]; balancer.plan.len()];
+        }
+        let mut table = Self {
+            cells: Vec::new(),
+            cell_at: Vec::new(),
+            first: vec![0],
+            classes,
+            stride,
+            rows: count * stride,
+            rack_price: i64::try_from(balancer.topic_of.len()).unwrap_or(i64::MAX - 1) + 1,
+            class_of,
+        };
+        let mut slots = Vec::new();
+        for member in 0..table.classes.len() {
+            table.classes[member].sort_unstable();
+            table.classes[member].dedup();
+            for &class in &table.classes[member] {
+                for rack in 0..stride {
+                    slots.push(table.slot(balancer, member, class, rack));
+                }
+            }
+            table.first.push(slots.len());
+        }
+        for (member, list) in balancer.plan.iter().enumerate() {
+            for &partition in list {
+                if let Some(slot) = table.slot_of(balancer, partition, member) {
+                    slots[slot].count += 1;
+                }
+            }
+        }
+        for (partition, &original) in (0..).zip(&balancer.original) {
+            if original != NOBODY
+                && let Some(slot) = table.slot_of(balancer, partition, original as usize)
+            {
+                slots[slot].held += 1;
+            }
+        }
+        let mut totals = vec![0; table.rows];
+        for slot in &slots {
+            totals[slot.row] += slot.count;
+        }
+        for mut slot in slots {
+            let used = totals[slot.row] > 0;
+            table.cell_at.push(used.then_some(table.cells.len()));
+            if used {
+                slot.price(table.rack_price);
+                table.cells.push(slot);
+            }
+        }
+        table
+    }
+
+    fn slot(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Cell {
+        let own = balancer.racks.as_ref().map_or(0, |racks| racks.members[member] as usize);
+        Cell {
+            add: 0,
+            drop: None,
+            row: class * self.stride + rack,
+            member: u32::try_from(member).unwrap_or(NOBODY),
+            count: 0,
+            held: 0,
+            off_rack: rack != 0 && own != 0 && rack != own,
+        }
+    }
+
+    fn class_and_rack(&self, balancer: &Balancer, partition: u32) -> (usize, usize) {
+        let class = self.class_of[balancer.topic_of[partition as usize] as usize];
+        (class, balancer.racks.as_ref().map_or(0, |racks| racks.partitions[partition as usize] as usize))
+    }
+
+    /// A member's slot for a partition, if it reads the topic.
+    fn slot_of(&self, balancer: &Balancer, partition: u32, member: usize) -> Option<usize> {
+        let (class, rack) = self.class_and_rack(balancer, partition);
+        let place = self.classes[member].binary_search(&class).ok()?;
+        Some(self.first[member] + place * self.stride + rack)
+    }
+
+    fn apply(&mut self, rotation: &Rotation, loads: &mut [usize]) {
+        let rooms = rotation.steps.iter().map(|&(cell, gains)| self.cells[cell].room(gains));
+        let count = if rotation.shifts_load { 1 } else { rooms.min().unwrap_or(0) };
+        for &(cell, gains) in &rotation.steps {
+            let cell = &mut self.cells[cell];
+            let load = &mut loads[cell.member as usize];
+            if gains {
+                cell.count += count;
+                *load += count;
+            } else {
+                cell.count -= count;
+                *load -= count;
+            }
+            cell.price(self.rack_price);
+        }
+    }
+
+    /// `realizeAssignment`: every member first takes back what it had, as far as its counts go; the rest is dealt out.
+    fn realize(&self, balancer: &mut Balancer) {
+        let mut missing: Vec<usize> = self.cells.iter().map(|cell| cell.count).collect();
+        let mut piles = vec![std::collections::VecDeque::new(); self.rows];
+        let all: Vec<u32> = balancer.plan.iter_mut().flat_map(std::mem::take).collect();
+        for partition in all {
+            let original = balancer.original[partition as usize];
+            let slot =
+                (original != NOBODY).then(|| self.slot_of(balancer, partition, original as usize)).flatten();
+            match slot.and_then(|slot| self.cell_at[slot]) {
+                Some(cell) if missing[cell] > 0 => {
+                    missing[cell] -= 1;
+                    balancer.plan[original as usize].push(partition);
+                }
+                _ => {
+                    let (class, rack) = self.class_and_rack(balancer, partition);
+                    piles[class * self.stride + rack].push_back(partition);
+                }
+            }
+        }
+        for (cell, missing) in self.cells.iter().zip(missing) {
+            let pile = &mut piles[cell.row];
+            let taken = pile.drain(..missing.min(pile.len()));
+            balancer.plan[cell.member as usize].extend(taken);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The same before 1.22 (`graph.go`): a partition that a member had at first is taken first, and the search stops at
+//! whoever comes first out of a heap whose order is not one.
+
+use super::steal_graph::{StealGraph, ways};
+use super::sticky::Balancer;
+
+/// How a member was reached.
+#[derive(Clone, Copy)]
+struct Score {
+    node: u32,
+    distance: usize,
+    partition: u32,
+    level: usize,
+    parent: u32,
+    original: bool,
+    place: usize,
+    done: bool,
+}
+
+/// Members as container/heap has them.
+struct Heap {
+    scores: Vec<Option<Score>>,
+    nodes: Vec<u32>,
+}
+
+/// `findSteal`.
+pub(super) fn path(balancer: &Balancer, graph: &StealGraph, member: u32) -> Vec<(u32, u32, u32)> {
+    let level = |member: u32| balancer.plan[member as usize].len();
+    let mut heap = Heap { scores: vec![None; balancer.plan.len()], nodes: vec![member] };
+    heap.scores[member as usize] = Some(Score {
+        node: member,
+        distance: 0,
+        partition: 0,
+        level: level(member),
+        parent: member,
+        original: false,
+        place: 0,
+        done: true,
+    });
+    while let Some(current) = heap.pop() {
+        if current.level > level(member) + 1 {
+            let reached: Vec<_> =
+                heap.scores.iter().map(|score| score.map(|score| (score.parent, score.partition))).collect();
+            return ways(&reached, member, current.node);
+        }
+        for &topic in &graph.reads[current.node as usize] {
+            for partition in balancer.starts[topic as usize]..balancer.starts[topic as usize + 1] {
+                let owner = balancer.owner[partition as usize];
+                let original = owner.original == current.node;
+                let known = heap.scores[owner.member as usize];
+                let place = known.map_or(heap.nodes.len(), |score| score.place);
+                if known.is_none_or(|score| !score.done && !score.original && original) {
+                    heap.scores[owner.member as usize] = Some(Score {
+                        node: owner.member,
+                        distance: current.distance + 1,
+                        partition,
+                        level: level(owner.member),
+                        parent: current.node,
+                        original,
+                        place,
+                        done: false,
+                    });
+                    if known.is_none() {
+                        heap.nodes.push(owner.member);
+                        heap.up(place);
+                    } else {
+                        heap.fix(place);
+                    }
+                }
+            }
+        }
+    }
+    Vec::new()
+}
+
+impl Heap {
+    fn score(&self, place: usize) -> Option<Score> {
+        self.nodes.get(place).and_then(|&node| self.scores[node as usize])
+    }
+
+    /// `pathHeap.Less`: of two that would take back what was theirs, neither comes first.
+    fn less(&self, one: usize, other: usize) -> bool {
+        let (Some(one), Some(other)) = (self.score(one), self.score(other)) else { return false };
+        let key = |score: Score| (std::cmp::Reverse(score.level), score.distance, score.node);
+        !other.original && (one.original || key(one) < key(other))
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        self.nodes.swap(one, other);
+        for place in [one, other] {
+            let node = self.nodes[place] as usize;
+            if let Some(score) = &mut self.scores[node] {
+                score.place = place;
+            }
+        }
+    }
+
+    fn pop(&mut self) -> Option<Score> {
+        let last = self.nodes.len().checked_sub(1)?;
+        self.swap(0, last);
+        self.down(0, last);
+        let node = self.nodes.pop()?;
+        let score = self.scores[node as usize].as_mut()?;
+        score.done = true;
+        Some(*score)
+    }
+
+    fn up(&mut self, mut place: usize) {
+        while place > 0 && self.less(place, (place - 1) / 2) {
+            self.swap(place, (place - 1) / 2);
+            place = (place - 1) / 2;
+        }
+    }
+
+    /// Whether it has moved.
+    fn down(&mut self, from: usize, len: usize) -> bool {
+        let mut place = from;
+        loop {
+            let left = 2 * place + 1;
+            if left >= len {
+                break;
+            }
+            let child = if left + 1 < len && self.less(left + 1, left) { left + 1 } else { left };
+            if !self.less(child, place) {
+                break;
+            }
+            self.swap(place, child);
+            place = child;
+        }
+        place > from
+    }
+
+    fn fix(&mut self, place: usize) {
+        if !self.down(place, self.nodes.len()) {
+            self.up(place);
+        }
+    }
+}

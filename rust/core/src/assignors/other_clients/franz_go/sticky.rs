@@ -1,0 +1,276 @@
+//! The steps of a sticky balancing (`sticky.go`), over numbers: topics in one of the orders of Go's map, members as the
+//! leader sorts them.
+
+use super::levels::Levels;
+use super::racks::Racks;
+use super::steal_graph::StealGraph;
+use super::{Version, cooperative, repair, static_first, steal_graph_1_21, unassigned};
+use crate::assignors::other_clients::go_group::GoGroup;
+use crate::go::draws::Draws;
+use crate::go::map::Map;
+
+/// No member.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// What is balanced. Partitions are numbered anew, topic after topic.
+pub(super) struct Balancer {
+    /// By topic, its place among the group's.
+    pub(super) names: Vec<u32>,
+    /// The first partition of each topic, and the end of the last one's.
+    pub(super) starts: Vec<u32>,
+    pub(super) topic_of: Vec<u32>,
+    /// By topic, the members who read it.
+    pub(super) subscribers: Vec<Vec<u32>>,
+    /// What each member has.
+    pub(super) plan: Vec<Vec<u32>>,
+    /// Whether members read different topics.
+    pub(super) complex: bool,
+    pub(super) owner: Vec<Owner>,
+    /// Who had each partition before this balancing.
+    pub(super) original: Vec<u32>,
+    pub(super) racks: Option<Racks>,
+}
+
+/// Who has a partition, and who had it at first.
+#[derive(Clone, Copy)]
+pub(super) struct Owner {
+    pub(super) member: u32,
+    pub(super) original: u32,
+}
+
+/// What each member reads in one of the orders that Go's maps may have; nothing where an old franz-go panics.
+pub(super) fn assign(
+    group: &GoGroup<'_>,
+    version: Version,
+    racks: bool,
+    cooperative: bool,
+    draws: &mut Draws,
+) -> Option<Vec<Vec<u32>>> {
+    let members = static_first(group);
+    let mut topics = Map::new(draws, 0);
+    for &member in &members {
+        let mut subscribed = group.subscribed.get(member as usize).to_vec();
+        subscribed.sort_unstable();
+        for topic in subscribed {
+            topics.put(topic);
+        }
+    }
+    let mut known = topics.walk(draws);
+    let hint = known.len();
+    known.retain(|&topic| !group.partitions(topic as usize).is_empty());
+    let counts = Map::of(draws, hint, known);
+    let mut balancer = Balancer::new(group, &members, counts.walk(draws));
+    if !balancer.topic_of.is_empty() {
+        if racks {
+            let order = counts.walk(draws);
+            let order = Map::of(draws, order.len(), order).walk(draws);
+            balancer.racks = Racks::new(&balancer, group, &members, &order);
+        }
+        balancer.balance(group, &members, version, draws)?;
+    }
+    let mut lists = balancer.named(group, &members);
+    if cooperative {
+        cooperative::withhold(group, version, &mut lists);
+    }
+    Some(super::sorted(lists))
+}
+
+/// Whether the order of Go's maps may decide anything: where members read several topics that have partitions.
+pub(super) fn has_choice(group: &GoGroup<'_>) -> bool {
+    let stale = group.owned.offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]).count() > 1;
+    let topics = (0..group.topics()).filter(|&topic| !group.partitions(topic).is_empty()).count();
+    topics > 1 || (stale && doubly_claimed(group) > 1)
+}
+
+/// How many partitions are claimed by more than one member.
+pub(super) fn doubly_claimed(group: &GoGroup<'_>) -> usize {
+    let mut claims = vec![NOBODY; group.topic_of.len()];
+    let mut twice = vec![false; claims.len()];
+    for member in 0..group.members() {
+        for &(topic, number) in group.owned.get(member) {
+            if let Some(partition) = group.partition(topic, number) {
+                let claim = &mut claims[partition as usize];
+                twice[partition as usize] |= *claim != NOBODY;
+                *claim = 0;
+            }
+        }
+    }
+    twice.into_iter().filter(|&twice| twice).count()
+}
+
+impl Balancer {
+    fn new(group: &GoGroup<'_>, members: &[u32], names: Vec<u32>) -> Self {
+        let (mut starts, mut topic_of) = (vec![0], Vec::new());
+        for (topic, &name) in (0..).zip(&names) {
+            topic_of.resize(topic_of.len() + group.partitions(name as usize).len(), topic);
+            starts.push(u32::try_from(topic_of.len()).unwrap_or(NOBODY));
+        }
+        let nobody = Owner { member: NOBODY, original: NOBODY };
+        Self {
+            names,
+            starts,
+            subscribers: Vec::new(),
+            plan: vec![Vec::new(); members.len()],
+            complex: false,
+            owner: vec![nobody; topic_of.len()],
+            original: Vec::new(),
+            racks: None,
+            topic_of,
+        }
+    }
+
+    fn balance(
+        &mut self,
+        group: &GoGroup<'_>,
+        members: &[u32],
+        version: Version,
+        draws: &mut Draws,
+    ) -> Option<()> {
+        let stales = self.take_claims(group, members, draws);
+        self.take_subscriptions(group, members, version);
+        self.drop_unwanted(version)?;
+        self.give_back_stales(&stales, version)?;
+        self.original = self.owner.iter().map(|owner| owner.original).collect();
+        if version < Version::V1_22 {
+            for member in 0..self.plan.len() {
+                self.sort_by_number(member);
+            }
+        }
+        unassigned::assign(self, version);
+        let mut levels = Levels::new(&self.plan);
+        if self.complex {
+            self.steal(&mut levels, version)?;
+        } else {
+            self.level(&mut levels, version);
+        }
+        if version >= Version::V1_22 {
+            repair::run(self);
+        }
+        Some(())
+    }
+
+    /// `topicPotentials`; before 1.22 a member that names a topic twice counts as two.
+    fn take_subscriptions(&mut self, group: &GoGroup<'_>, members: &[u32], version: Version) {
+        let mut topics = vec![None; group.topics()];
+        for (topic, &name) in self.names.iter().enumerate() {
+            topics[name as usize] = Some(topic);
+        }
+        self.subscribers = vec![Vec::new(); self.names.len()];
+        for (number, &member) in (0..).zip(members) {
+            for topic in
+                group.subscribed.get(member as usize).iter().filter_map(|&name| topics[name as usize])
+            {
+                let subscribers = &mut self.subscribers[topic];
+                if version < Version::V1_22 || subscribers.last() != Some(&number) {
+                    subscribers.push(number);
+                }
+            }
+        }
+        self.complex = self.subscribers.iter().any(|subscribers| subscribers.len() != members.len());
+    }
+
+    /// The partitions that nobody has.
+    pub(super) fn unowned(&self) -> Vec<u32> {
+        (0..)
+            .zip(&self.owner)
+            .filter(|(_, owner)| owner.member == NOBODY)
+            .map(|(partition, _)| partition)
+            .collect()
+    }
+
+    pub(super) fn give(&mut self, partition: u32, member: u32) {
+        self.plan[member as usize].push(partition);
+        self.owner[partition as usize].member = member;
+    }
+
+    /// `memberPartitions.remove`: the last one comes into the place; of a partition that is not there, the first one
+    /// goes.
+    pub(super) fn remove(&mut self, member: u32, partition: u32) -> Option<()> {
+        let list = &mut self.plan[member as usize];
+        let place = list.iter().position(|&other| other == partition).unwrap_or(0);
+        (!list.is_empty()).then(|| {
+            list.swap_remove(place);
+        })
+    }
+
+    /// `sortMemberByLiteralPartNum`: by the partition's number, then by topic.
+    fn sort_by_number(&mut self, member: usize) {
+        let (starts, topic_of, names) = (&self.starts, &self.topic_of, &self.names);
+        self.plan[member].sort_unstable_by_key(|&partition| {
+            let topic = topic_of[partition as usize] as usize;
+            (partition - starts[topic], names[topic])
+        });
+    }
+
+    /// `balance` where all read the same: from the most loaded to the least loaded.
+    fn level(&mut self, levels: &mut Levels, version: Version) {
+        if levels.highest() <= levels.lowest() + 1 {
+            return;
+        }
+        if version >= Version::V1_22 {
+            for member in 0..self.plan.len() {
+                if self.plan[member].len() > levels.lowest() + 1 {
+                    self.sort_by_number(member);
+                }
+            }
+        }
+        while levels.highest() > levels.lowest() + 1 {
+            for (to, from) in levels.meet() {
+                let partition = self.plan[from as usize].pop();
+                self.plan[to as usize].extend(partition);
+            }
+        }
+    }
+
+    /// `balanceComplex`: the least loaded take from others, who may take from others again.
+    fn steal(&mut self, levels: &mut Levels, version: Version) -> Option<()> {
+        let mut graph = StealGraph::new(self);
+        while levels.len() > 1 {
+            let (low, high) = (levels.lowest(), levels.highest());
+            if high <= low + 1 {
+                break;
+            }
+            while let Some(member) = levels.first(low) {
+                let path = if version < Version::V1_22 {
+                    steal_graph_1_21::path(self, &graph, member)
+                } else {
+                    graph.path(self, member)
+                };
+                if path.is_empty() {
+                    // This member will never have more.
+                    levels.remove(low, member);
+                    continue;
+                }
+                for (from, to, partition) in path {
+                    let loads = [from, to].map(|member| self.plan[member as usize].len());
+                    self.remove(from, partition)?;
+                    self.plan[to as usize].push(partition);
+                    for (member, load) in [from, to].into_iter().zip(loads) {
+                        levels.remove(load, member);
+                        levels.add(self.plan[member as usize].len(), member);
+                    }
+                    graph.change_owner(&self.topic_of, partition, self.owner[partition as usize].member, to);
+                    self.owner[partition as usize].member = to;
+                }
+                if !levels.has(high) {
+                    break;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The plan in the group's numbers.
+    fn named(&self, group: &GoGroup<'_>, members: &[u32]) -> Vec<Vec<u32>> {
+        let mut lists = vec![Vec::new(); members.len()];
+        for (list, &member) in self.plan.iter().zip(members) {
+            lists[member as usize] = list.iter().map(|&partition| self.in_group(group, partition)).collect();
+        }
+        lists
+    }
+
+    pub(super) fn in_group(&self, group: &GoGroup<'_>, partition: u32) -> u32 {
+        let topic = self.topic_of[partition as usize] as usize;
+        group.starts[self.names[topic] as usize] + partition - self.starts[topic]
+    }
+}

@@ -1,0 +1,135 @@
+//! The assignors of kafka-go 0.4.51 (`groupbalancer.go`): each topic by itself, over the members who read it by their ids.
+
+use std::collections::BTreeMap;
+
+use super::ClientAssignor;
+use super::go_group::{GoGroup, MAP_ORDER};
+use crate::assignors::Chance;
+use crate::go::draws::Draws;
+use crate::go::map::Map;
+
+/// Its assignors.
+pub(super) const ASSIGNORS: &[ClientAssignor] = &[
+    ClientAssignor::new("kafka-go:range", |given| {
+        let group = GoGroup::new(given)?;
+        Ok(group.named(&range(&group), None))
+    }),
+    ClientAssignor::new("kafka-go:roundrobin", |given| {
+        let group = GoGroup::new(given)?;
+        Ok(group.named(&round_robin(&group), None))
+    }),
+    ClientAssignor::new("kafka-go:rack-affinity", |given| {
+        let group = GoGroup::new(given)?;
+        let lists = rack_affinity(&group, &mut group.draws());
+        let chance = Chance { why: MAP_ORDER, same: &[] };
+        Ok(group.named(&lists, has_choice(&group).then_some(chance)))
+    }),
+];
+
+/// `RangeGroupBalancer`: member i of m reads from i·n/m to (i+1)·n/m, so that the last ones have the remainder.
+fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    for (topic, members) in group.subscribers().iter().enumerate() {
+        let partitions = group.partitions(topic);
+        for (place, &member) in members.iter().enumerate() {
+            let bound = |place: usize| place * partitions.len() / members.len();
+            lists[member as usize].extend(partitions.clone().take(bound(place + 1)).skip(bound(place)));
+        }
+    }
+    lists
+}
+
+/// `RoundRobinGroupBalancer`: it starts anew with the first member in each topic.
+fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    for (topic, members) in group.subscribers().iter().enumerate() {
+        for (place, &member) in members.iter().enumerate() {
+            lists[member as usize].extend(group.partitions(topic).skip(place).step_by(members.len()));
+        }
+    }
+    lists
+}
+
+/// `RackAffinityGroupBalancer`: as many as is fair in the rack of the partition's leader, the others to anybody.
+/// Members are in the order in which they joined; Go's order of racks decides who has the remainders.
+fn rack_affinity(group: &GoGroup<'_>, draws: &mut Draws) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    let mut subscribers = vec![Vec::new(); group.topics()];
+    for &member in &group.joined {
+        for &topic in group.subscribed.get(member as usize) {
+            subscribers[topic as usize].push(member);
+        }
+    }
+    for (topic, members) in subscribers.iter().enumerate() {
+        if !members.is_empty() {
+            for (member, list) in assign_topic(group, topic, members, draws) {
+                lists[member as usize].extend(list);
+            }
+        }
+    }
+    lists
+}
+
+/// Whether the order of racks may decide: where a topic has partitions of several.
+fn has_choice(group: &GoGroup<'_>) -> bool {
+    (0..group.topics()).any(|topic| {
+        let racks = &group.leader_racks[group.starts[topic] as usize..group.starts[topic + 1] as usize];
+        racks.iter().any(|rack| *rack != racks[0])
+    })
+}
+
+/// `assignTopic`.
+fn assign_topic(
+    group: &GoGroup<'_>,
+    topic: usize,
+    members: &[u32],
+    draws: &mut Draws,
+) -> BTreeMap<u32, Vec<u32>> {
+    // A rack's key is its number and 1; one that has no rack has the empty name, which is a rack too.
+    let key = |rack: Option<u32>| rack.map_or(0, |rack| rack + 1);
+    let mut zones: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut order = Map::new(draws, 0);
+    for partition in group.partitions(topic) {
+        let zone = key(group.leader_racks[partition as usize]);
+        zones.entry(zone).or_default().push(partition);
+        order.put(zone);
+    }
+    let mut consumers: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for &member in members {
+        consumers.entry(key(group.member_racks[member as usize])).or_default().push(member);
+    }
+    let count = group.partitions(topic).len();
+    let (target, mut remainder) = (count / members.len(), count % members.len());
+    let mut lists: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for zone in order.walk(draws) {
+        let (Some(partitions), Some(consumers)) = (zones.get_mut(&zone), consumers.get(&zone)) else {
+            continue;
+        };
+        let each = (partitions.len() / consumers.len()).min(target);
+        for consumer in consumers {
+            lists.entry(*consumer).or_default().extend(partitions.drain(..each));
+        }
+        let mut left = partitions.len();
+        if each == target {
+            left = left.min(remainder).min(consumers.len());
+            remainder -= left;
+        }
+        for (consumer, partition) in consumers.iter().zip(partitions.drain(..left)) {
+            lists.entry(*consumer).or_default().push(partition);
+        }
+        if partitions.is_empty() {
+            order.remove(zone);
+        }
+    }
+    let mut left = order.walk(draws).into_iter().flat_map(|zone| zones.remove(&zone).unwrap_or_default());
+    for member in members {
+        let list = lists.entry(*member).or_default();
+        let mut missing = target.saturating_sub(list.len());
+        if target >= list.len() && remainder > 0 {
+            missing += 1;
+            remainder -= 1;
+        }
+        list.extend(left.by_ref().take(missing));
+    }
+    lists
+}

@@ -1,0 +1,261 @@
+//! Partitions given to members and moved between them until that is balanced (`StickyAssignmentExecutor.balance`).
+
+use super::claims::Before;
+use super::hash_order::HashOrder;
+use super::movements::Movements;
+use super::sticky::{Readers, Rules};
+use crate::assignors::given::NONE;
+use crate::assignors::other_clients::numbered::Numbered;
+use crate::{Error, Result};
+
+/// From which round on it is looked whether rounds repeat.
+const LONG: u64 = 8;
+
+/// The state of one balancing.
+pub(super) struct Balance<'a> {
+    group: &'a Numbered<'a>,
+    readers: Readers,
+    hashes: HashOrder,
+    rules: Rules,
+    /// By member its partitions.
+    lists: Vec<Vec<u32>>,
+    /// By partition its owner.
+    owner: Vec<u32>,
+    previous: Vec<Option<u32>>,
+    /// Members that take no part, and stand in `sorted` no more.
+    fixed: Vec<bool>,
+    /// Fixed members that Python's `defaultdict` has made again, without partitions, when it was asked for them.
+    ghosts: Vec<bool>,
+    /// By number of partitions, then by id.
+    sorted: Vec<(usize, u32)>,
+    movements: Movements,
+    /// A member that could gain, and the partition, as they were found last.
+    gaining: Option<(u32, u32)>,
+    revokes: bool,
+}
+
+impl<'a> Balance<'a> {
+    pub(super) fn new(
+        group: &'a Numbered<'a>,
+        before: Before,
+        readers: Readers,
+        hashes: HashOrder,
+        rules: Rules,
+    ) -> Self {
+        let mut balance = Self {
+            group,
+            hashes,
+            rules,
+            lists: before.lists,
+            owner: vec![NONE; group.partitions()],
+            previous: before.previous,
+            fixed: vec![false; group.members()],
+            ghosts: vec![false; group.members()],
+            sorted: Vec::new(),
+            movements: Movements::default(),
+            gaining: None,
+            revokes: false,
+            readers,
+        };
+        for (member, list) in (0..).zip(&mut balance.lists) {
+            let count = list.len();
+            list.retain(|&partition| balance.readers.reads(member, group.topic_of[partition as usize]));
+            balance.revokes |= list.len() < count;
+            for &partition in &*list {
+                balance.owner[partition as usize] = member;
+            }
+        }
+        balance.sorted = (0..).zip(&balance.lists).map(|(member, list)| (list.len(), member)).collect();
+        balance.sorted.sort_unstable();
+        balance
+    }
+
+    /// Balances; the argument is all partitions in the order in which they are looked at.
+    pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<(Vec<Vec<u32>>, HashOrder)> {
+        let mut unassigned: Vec<u32> =
+            partitions.iter().copied().filter(|&each| self.owner[each as usize] == NONE).collect();
+        let is_initial = self.sorted.last().is_none_or(|&(count, _)| count == 0);
+        for &partition in &unassigned {
+            let topic = self.topic(partition);
+            let reader = self.sorted.iter().find(|&&(_, member)| self.readers.reads(member, topic));
+            if let Some(&(_, member)) = reader {
+                self.give(partition, member);
+            }
+        }
+        partitions.retain(|&partition| self.is_shared(partition));
+        unassigned.retain(|&partition| self.is_shared(partition));
+        for member in 0..self.lists.len() {
+            let list = &self.lists[member];
+            let has_all = list.len() >= self.readers.most[member];
+            self.fixed[member] = has_all && !list.iter().any(|&partition| self.is_shared(partition));
+        }
+        let fixed = &self.fixed;
+        self.sorted.retain(|&(_, member)| !fixed[member as usize]);
+        let before = (self.lists.clone(), self.score(&self.lists));
+        if !self.revokes {
+            self.reassign(&unassigned)?;
+        }
+        if self.reassign(&partitions)? && !is_initial && self.score(&self.lists) >= before.1 {
+            self.lists = before.0;
+        }
+        Ok((self.lists, self.hashes))
+    }
+
+    fn topic(&self, partition: u32) -> u32 {
+        self.group.topic_of[partition as usize]
+    }
+
+    fn is_shared(&self, partition: u32) -> bool {
+        self.readers.of_topic[self.topic(partition) as usize].len() >= 2
+    }
+
+    /// Moves partitions until a round moves none; whether any has moved. Rounds that repeat never end.
+    fn reassign(&mut self, partitions: &[u32]) -> Result<bool> {
+        let mut moved = false;
+        let mut seen = None;
+        for round in 1_u64.. {
+            let now = (&self.lists, &self.movements);
+            if seen.as_ref().is_some_and(|(lists, movements)| now == (lists, movements)) {
+                let reason = "the client moves its partitions in a circle, for ever".to_owned();
+                return Err(Error::ClientFails { assignor: self.rules.assignor, reason });
+            }
+            if round >= LONG && round.is_power_of_two() {
+                seen = Some((self.lists.clone(), self.movements.clone()));
+            }
+            let mut changed = false;
+            for &partition in partitions {
+                if self.is_balanced() {
+                    break;
+                }
+                changed |= self.move_on(partition)?;
+            }
+            moved |= changed;
+            if !changed {
+                break;
+            }
+        }
+        Ok(moved)
+    }
+
+    fn move_on(&mut self, partition: u32) -> Result<bool> {
+        let has = self.lists[self.owner[partition as usize] as usize].len();
+        if let Some(previous) = self.previous[partition as usize] {
+            let is_fixed = self.fixed[previous as usize];
+            self.ghosts[previous as usize] |= is_fixed;
+            let count = if is_fixed { 0 } else { self.lists[previous as usize].len() };
+            if has > count + 1 {
+                if is_fixed {
+                    let member = self.group.given.members[self.group.places[previous as usize] as usize];
+                    let reason = format!(
+                        "member {member:?} owned in an older generation what it cannot get back, upon which the client \
+                         throws KeyError"
+                    );
+                    return Err(Error::ClientFails { assignor: self.rules.assignor, reason });
+                }
+                self.move_to(partition, previous);
+                return Ok(true);
+            }
+        }
+        let topic = self.topic(partition);
+        let mut fewer = self.sorted.iter().take_while(|&&(count, _)| count + 1 < has);
+        let Some(&(_, member)) = fewer.find(|&&(_, member)| self.readers.reads(member, topic)) else {
+            return Ok(false);
+        };
+        self.move_to(partition, member);
+        Ok(true)
+    }
+
+    fn move_to(&mut self, partition: u32, member: u32) {
+        let owner = self.owner[partition as usize];
+        let substitute = self.movements.instead(self.group, &mut self.hashes, partition, owner, member);
+        let other = self.owner[substitute as usize];
+        if self.rules.undoes_both && other != owner {
+            self.process(partition, other);
+        }
+        self.process(substitute, member);
+    }
+
+    fn process(&mut self, partition: u32, member: u32) {
+        let owner = self.owner[partition as usize];
+        self.movements.record(self.group, partition, owner, member);
+        let list = &mut self.lists[owner as usize];
+        let count = list.len();
+        list.retain(|&other| other != partition);
+        self.resort(owner, count, count - 1);
+        self.give(partition, member);
+    }
+
+    fn give(&mut self, partition: u32, member: u32) {
+        let count = self.lists[member as usize].len();
+        self.lists[member as usize].push(partition);
+        self.owner[partition as usize] = member;
+        self.resort(member, count, count + 1);
+    }
+
+    /// A member's count has changed: it moves among the sorted.
+    fn resort(&mut self, member: u32, from: usize, to: usize) {
+        let Ok(old) = self.sorted.binary_search(&(from, member)) else { return };
+        let new = self.sorted.partition_point(|&other| other < (to, member));
+        if from < to {
+            self.sorted[old..new].rotate_left(1);
+            self.sorted[new - 1] = (to, member);
+        } else {
+            self.sorted[new..=old].rotate_right(1);
+            self.sorted[new] = (to, member);
+        }
+    }
+
+    /// `_is_balanced`.
+    fn is_balanced(&mut self) -> bool {
+        let (Some(&(least, _)), Some(&(most, _))) = (self.sorted.first(), self.sorted.last()) else {
+            return true;
+        };
+        if least + 1 >= most {
+            return true;
+        }
+        if self.gaining.is_some_and(|(member, partition)| self.gains(member, partition)) {
+            return false;
+        }
+        self.gaining = self.find_gaining();
+        self.gaining.is_none()
+    }
+
+    fn gains(&self, member: u32, partition: u32) -> bool {
+        let count = self.lists[member as usize].len();
+        count != self.readers.most[member as usize] && self.load(partition) > count
+    }
+
+    /// How many partitions a partition's owner has.
+    fn load(&self, partition: u32) -> usize {
+        self.lists.get(self.owner[partition as usize] as usize).map_or(0, Vec::len)
+    }
+
+    fn find_gaining(&self) -> Option<(u32, u32)> {
+        let heaviest = |topic| self.group.of_topic(topic).max_by_key(|&partition| self.load(partition));
+        let heaviest: Vec<_> = (0..).take(self.group.topics.len()).map(heaviest).collect();
+        self.sorted.iter().find_map(|&(_, member)| {
+            let topics = self.readers.topics(member).iter();
+            let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
+            found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
+        })
+    }
+
+    /// `_get_balance_score`: the differences of all pairs of members.
+    fn score(&self, lists: &[Vec<u32>]) -> i128 {
+        let counted = lists.iter().zip(self.fixed.iter().zip(&self.ghosts));
+        let mut counts: Vec<i128> = counted
+            .filter_map(|(list, (&fixed, &ghost))| match (fixed, ghost) {
+                (false, _) => i128::try_from(list.len()).ok(),
+                (true, true) => Some(0),
+                (true, false) => None,
+            })
+            .collect();
+        counts.sort_unstable();
+        let (mut score, mut sum) = (0, 0);
+        for (members, count) in (0..).zip(counts) {
+            score += count * members - sum;
+            sum += count;
+        }
+        score
+    }
+}

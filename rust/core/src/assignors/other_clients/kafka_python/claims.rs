@@ -1,0 +1,89 @@
+//! What members own, as their clients send it and the leader believes it.
+
+use std::collections::HashMap;
+
+use crate::assignors::Given;
+use crate::assignors::other_clients::numbered::Numbered;
+
+/// A member's claims as the leader reads them: a place among the topics given, and a partition.
+pub(super) struct Claims {
+    pub(super) generation: i32,
+    pub(super) partitions: Vec<(u32, i32)>,
+}
+
+/// `StickyAssignorUserData`, member by member in the order given: by topic, in the order in which the topics first come.
+pub(super) fn user_data(given: &Given<'_>) -> Vec<Claims> {
+    (0..given.members.len())
+        .map(|member| Claims {
+            generation: given.generations[member],
+            partitions: by_topic(given, member).concat(),
+        })
+        .collect()
+}
+
+/// `OwnedPartitions` of subscription version 1, which has no generation: by topic, the partitions sorted.
+pub(super) fn owned_partitions(given: &Given<'_>) -> Vec<Claims> {
+    let sorted = |member| {
+        let mut topics = by_topic(given, member);
+        for pairs in &mut topics {
+            pairs.sort_unstable();
+        }
+        Claims { generation: -1, partitions: topics.concat() }
+    };
+    (0..given.members.len()).map(sorted).collect()
+}
+
+fn by_topic(given: &Given<'_>, member: usize) -> Vec<Vec<(u32, i32)>> {
+    let (mut places, mut lists): (HashMap<u32, usize>, Vec<Vec<_>>) = Default::default();
+    for &(topic, partition) in given.owned.get(member) {
+        let place = *places.entry(topic).or_insert_with(|| {
+            lists.push(Vec::new());
+            lists.len() - 1
+        });
+        lists[place].push((topic, partition));
+    }
+    lists
+}
+
+/// Who had what (`_init_current_assignments`).
+pub(super) struct Before {
+    /// Whether nobody claims anything, not even a partition that is not there.
+    pub(super) is_fresh: bool,
+    /// By member, its partitions in the order in which they were first claimed by anybody.
+    pub(super) lists: Vec<Vec<u32>>,
+    /// By partition, who had it in the generation before.
+    pub(super) previous: Vec<Option<u32>>,
+}
+
+impl Before {
+    pub(super) fn new(group: &Numbered<'_>, claims: &[Claims]) -> Self {
+        let mut claimants: Vec<Vec<(i32, u32)>> = vec![Vec::new(); group.partitions()];
+        let mut order = Vec::new();
+        for (&member, Claims { generation, partitions }) in group.numbers.iter().zip(claims) {
+            for partition in partitions.iter().filter_map(|&pair| group.partition(pair)) {
+                let known = &mut claimants[partition as usize];
+                if known.is_empty() {
+                    order.push(partition);
+                }
+                match known.iter_mut().find(|(other, _)| other == generation) {
+                    // Generation 0 is false to Python, and the last of its claimants counts.
+                    Some(known) if *generation == 0 => known.1 = member,
+                    Some(_) => {}
+                    None => known.push((*generation, member)),
+                }
+            }
+        }
+        let mut before = Self {
+            is_fresh: claims.iter().all(|claims| claims.partitions.is_empty()),
+            lists: vec![Vec::new(); group.members()],
+            previous: vec![None; group.partitions()],
+        };
+        for partition in order {
+            let known = &mut claimants[partition as usize];
+            known.sort_by_key(|&(generation, _)| std::cmp::Reverse(generation));
+            before.lists[known[0].1 as usize].push(partition);
+            before.previous[partition as usize] = known.get(1).map(|&(_, member)| member);
+        }
+        before
+    }
+}

@@ -1,0 +1,43 @@
+//! The assignors of kafka-python and of aiokafka, which began as the same code.
+
+mod balance;
+mod claims;
+mod eager;
+mod hash_order;
+mod movements;
+mod sticky;
+
+use super::ClientAssignor;
+use sticky::Rules;
+
+/// Those of kafka-python: 2.3.0 brought static members, 3.0.0 `cooperative-sticky`, and 3.0.12 an end to circles.
+pub(super) const ASSIGNORS: &[ClientAssignor] = &[
+    ClientAssignor::new("kafka-python:range", |given| Ok(eager::range(given, eager::last_runs))),
+    ClientAssignor::new("kafka-python:range@2.2", |given| Ok(eager::range(given, eager::by_id))),
+    ClientAssignor::new("kafka-python:roundrobin", |given| {
+        eager::round_robin(given, eager::last_runs, Some("kafka-python:roundrobin"))
+    }),
+    ClientAssignor::new("kafka-python:roundrobin@2.2", |given| eager::round_robin(given, eager::by_id, None)),
+    ClientAssignor::new("kafka-python:sticky", |given| {
+        sticky::sticky(given, Rules { assignor: "kafka-python:sticky", undoes_both: true })
+    }),
+    ClientAssignor::new("kafka-python:sticky@3.0.11", |given| {
+        sticky::sticky(given, Rules { assignor: "kafka-python:sticky@3.0.11", undoes_both: false })
+    }),
+    ClientAssignor::new("kafka-python:cooperative-sticky", |given| {
+        sticky::cooperative(given, Rules { assignor: "kafka-python:cooperative-sticky", undoes_both: true })
+    }),
+    ClientAssignor::new("kafka-python:cooperative-sticky@3.0.11", |given| {
+        let assignor = "kafka-python:cooperative-sticky@3.0.11";
+        sticky::cooperative(given, Rules { assignor, undoes_both: false })
+    }),
+];
+
+/// Those of aiokafka.
+pub(super) const AIOKAFKA: &[ClientAssignor] = &[
+    ClientAssignor::new("aiokafka:range", |given| Ok(eager::range(given, eager::by_id))),
+    ClientAssignor::new("aiokafka:roundrobin", |given| eager::round_robin(given, eager::by_id, None)),
+    ClientAssignor::new("aiokafka:sticky", |given| {
+        sticky::sticky(given, Rules { assignor: "aiokafka:sticky", undoes_both: false })
+    }),
+];

@@ -1,0 +1,52 @@
+//! Which partitions have moved from whom to whom (`PartitionMovements`).
+
+use std::collections::BTreeMap;
+
+use super::hash_order::HashOrder;
+use crate::assignors::other_clients::numbered::Numbered;
+
+/// The movements of one balancing.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Movements {
+    /// Topic, source and destination, and the partitions that went this way.
+    ways: BTreeMap<(u32, u32, u32), Vec<u32>>,
+    /// By partition, from whom it has come to whom.
+    moved: BTreeMap<u32, (u32, u32)>,
+}
+
+impl Movements {
+    /// The partition that moves in this one's stead: one of the topic that has come the opposite way, if there is any.
+    pub(super) fn instead(
+        &self,
+        group: &Numbered<'_>,
+        hashes: &mut HashOrder,
+        partition: u32,
+        from: u32,
+        to: u32,
+    ) -> u32 {
+        let from = self.moved.get(&partition).map_or(from, |&(source, _)| source);
+        let way = (group.topic_of[partition as usize], to, from);
+        self.ways.get(&way).and_then(|set| hashes.first(set)).unwrap_or(partition)
+    }
+
+    /// A partition moves; back to where it has come from, it has not moved at all.
+    pub(super) fn record(&mut self, group: &Numbered<'_>, partition: u32, from: u32, to: u32) {
+        let topic = group.topic_of[partition as usize];
+        let before = self.moved.remove(&partition);
+        if let Some((source, destination)) = before {
+            let way = (topic, source, destination);
+            if let Some(set) = self.ways.get_mut(&way) {
+                set.retain(|&other| other != partition);
+                if set.is_empty() {
+                    self.ways.remove(&way);
+                }
+            }
+            if source == to {
+                return;
+            }
+        }
+        let source = before.map_or(from, |(source, _)| source);
+        self.moved.insert(partition, (source, to));
+        self.ways.entry((topic, source, to)).or_default().push(partition);
+    }
+}

@@ -1,0 +1,157 @@
+//! `StickyPartitionAssignor` and `CooperativeStickyAssignor`: the general algorithm of KIP-54 for every group.
+
+use super::balance::Balance;
+use super::claims::{Before, Claims, owned_partitions, user_data};
+use super::hash_order::HashOrder;
+use crate::assignors::other_clients::numbered::Numbered;
+use crate::assignors::{Assignment, Given};
+use crate::{Error, Result};
+
+/// What differs between clients and versions.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) assignor: &'static str,
+    /// Whether a substitute that moved earlier is moved back together with the partition, or else goes on alone.
+    pub(super) undoes_both: bool,
+}
+
+/// `StickyPartitionAssignor.assign`.
+pub(super) fn sticky(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
+    let group = numbered(given, rules)?;
+    let (lists, hashes) = assigned(&group, &user_data(given), rules)?;
+    Ok(group.answer(&lists, hashes.chance()))
+}
+
+/// `CooperativeStickyAssignor.assign`: what the last claimant does not keep is withheld from whoever gets it.
+pub(super) fn cooperative(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
+    let mut group = numbered(given, rules)?;
+    // Its metadata has the topics sorted.
+    for topics in &mut group.subscribed {
+        topics.sort_unstable();
+    }
+    let claims = owned_partitions(given);
+    let (mut lists, hashes) = assigned(&group, &claims, rules)?;
+    let mut owner = vec![None; group.partitions()];
+    for (&member, claims) in group.numbers.iter().zip(&claims) {
+        for partition in claims.partitions.iter().filter_map(|&pair| group.partition(pair)) {
+            owner[partition as usize] = Some(member);
+        }
+    }
+    for (member, list) in (0..).zip(&mut lists) {
+        list.retain(|&partition| owner[partition as usize].is_none_or(|owner| owner == member));
+    }
+    Ok(group.answer(&lists, hashes.chance()))
+}
+
+fn numbered<'a>(given: &'a Given<'a>, rules: Rules) -> Result<Numbered<'a>> {
+    if given.members.is_empty() {
+        let reason = "it has no members, upon which the client throws TypeError".to_owned();
+        return Err(Error::ClientFails { assignor: rules.assignor, reason });
+    }
+    Numbered::new(given)
+}
+
+/// Each member's partitions by topic and number, before anything is withheld (`StickyAssignmentExecutor`).
+fn assigned(group: &Numbered<'_>, claims: &[Claims], rules: Rules) -> Result<(Vec<Vec<u32>>, HashOrder)> {
+    let before = Before::new(group, claims);
+    let mut hashes = HashOrder::new(group.given.options.seed);
+    let readers = Readers::new(group);
+    let sorted = sorted_partitions(group, &before, &readers, &mut hashes);
+    let mut lists = Balance::new(group, before, readers, hashes, rules).run(sorted)?;
+    for list in &mut lists.0 {
+        list.sort_unstable();
+    }
+    Ok(lists)
+}
+
+/// Who may read what.
+pub(super) struct Readers {
+    /// By topic its readers in the order given; who names it twice stands there twice.
+    pub(super) of_topic: Vec<Vec<u32>>,
+    /// By member its topics, sorted, each once.
+    topics: Vec<Vec<u32>>,
+    /// By member how many partitions its subscription has, those of a topic twice that it names twice.
+    pub(super) most: Vec<usize>,
+}
+
+impl Readers {
+    fn new(group: &Numbered<'_>) -> Self {
+        let mut of_topic = vec![Vec::new(); group.topics.len()];
+        for &member in &group.numbers {
+            for &topic in &group.subscribed[member as usize] {
+                of_topic[topic as usize].push(member);
+            }
+        }
+        let once = |topics: &Vec<u32>| {
+            let mut topics = topics.clone();
+            topics.sort_unstable();
+            topics.dedup();
+            topics
+        };
+        let count = |topics: &Vec<u32>| topics.iter().map(|&topic| group.of_topic(topic).len()).sum();
+        Self {
+            of_topic,
+            topics: group.subscribed.iter().map(once).collect(),
+            most: group.subscribed.iter().map(count).collect(),
+        }
+    }
+
+    pub(super) fn topics(&self, member: u32) -> &[u32] {
+        &self.topics[member as usize]
+    }
+
+    pub(super) fn reads(&self, member: u32, topic: u32) -> bool {
+        self.topics[member as usize].binary_search(&topic).is_ok()
+    }
+
+    /// `_are_subscriptions_identical`: lists are compared, in the order in which topics were sent.
+    fn are_identical(&self, group: &Numbered<'_>) -> bool {
+        let there = |topic: &u32| !group.of_topic(*topic).is_empty();
+        let mut topics =
+            (0..).take(group.topics.len()).filter(there).map(|topic: u32| &self.of_topic[topic as usize]);
+        let mut members = group.subscribed.iter().map(|topics| topics.iter().filter(|topic| there(topic)));
+        let first = topics.next();
+        let Some(one) = members.next() else { return true };
+        topics.all(|other| Some(other) == first) && members.all(|other| other.eq(one.clone()))
+    }
+}
+
+/// `_populate_sorted_partitions`.
+fn sorted_partitions(
+    group: &Numbered<'_>,
+    before: &Before,
+    readers: &Readers,
+    hashes: &mut HashOrder,
+) -> Vec<u32> {
+    let count = |partition: &u32| readers.of_topic[group.topic_of[*partition as usize] as usize].len();
+    let mut rest: Vec<u32> = (0..).take(group.partitions()).collect();
+    rest.sort_by_key(count);
+    if before.is_fresh || !readers.are_identical(group) {
+        return rest;
+    }
+    let mut lists = before.lists.clone();
+    let mut sorted = Vec::with_capacity(rest.len());
+    let mut taken = vec![false; rest.len()];
+    let mut heap: std::collections::BinaryHeap<_> =
+        (0_u32..).zip(&lists).map(|(member, list)| (list.len(), member)).collect();
+    while let Some((_, member)) = heap.pop() {
+        let list = &mut lists[member as usize];
+        let back: Vec<u32> =
+            list.iter().copied().filter(|&each| before.previous[each as usize].is_some()).collect();
+        let partition = match hashes.first(&back) {
+            Some(partition) => {
+                list.retain(|&other| other != partition);
+                partition
+            }
+            None => match list.pop() {
+                Some(partition) => partition,
+                None => continue,
+            },
+        };
+        taken[partition as usize] = true;
+        sorted.push(partition);
+        heap.push((list.len(), member));
+    }
+    sorted.extend(rest.into_iter().filter(|&partition| !taken[partition as usize]));
+    sorted
+}

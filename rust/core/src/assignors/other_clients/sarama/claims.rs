@@ -1,0 +1,70 @@
+//! What members say that they own, and who is believed (`prepopulateCurrentAssignments`).
+
+use std::collections::BTreeMap;
+
+use crate::assignors::other_clients::go_group::GoGroup;
+use crate::go::draws::Draws;
+use crate::go::map::Map;
+
+/// What the members own at first. Partitions that the brokers do not have are numbered behind all others.
+pub(super) struct Claims {
+    /// Members who own something, as the keys of `currentAssignment`.
+    pub(super) owners: Map,
+    /// By member, what it owns.
+    pub(super) owned: Vec<Vec<u32>>,
+    /// By partition, who owned it before its owner.
+    pub(super) previous: BTreeMap<u32, u32>,
+}
+
+impl Claims {
+    /// Of members in the order of their map. Of a generation's claims on a partition the first one counts, of the
+    /// generations the newest.
+    pub(super) fn new(group: &GoGroup<'_>, members: &[u32], cooperative: bool, draws: &mut Draws) -> Self {
+        let mut beyond = BTreeMap::new();
+        let mut claims: BTreeMap<u32, BTreeMap<i32, u32>> = BTreeMap::new();
+        let mut order = Map::new(draws, 0);
+        for &member in members {
+            let generation = group.generations[member as usize];
+            for (topic, number) in sent(group, member, cooperative, draws) {
+                let partition = group.partition(topic, number).unwrap_or_else(|| {
+                    let next = group.topic_of.len() + beyond.len();
+                    *beyond.entry((topic, number)).or_insert_with(|| u32::try_from(next).unwrap_or(u32::MAX))
+                });
+                order.put(partition);
+                claims.entry(partition).or_default().entry(generation).or_insert(member);
+            }
+        }
+        let mut owned = vec![Vec::new(); group.members()];
+        let (mut owners, mut previous) = (Map::new(draws, 0), BTreeMap::new());
+        for partition in order.walk(draws) {
+            let mut newest = claims[&partition].values().rev();
+            if let Some(&owner) = newest.next() {
+                owners.put(owner);
+                owned[owner as usize].push(partition);
+            }
+            if let Some(&before) = newest.next() {
+                previous.insert(partition, before);
+            }
+        }
+        Self { owners, owned, previous }
+    }
+}
+
+/// What a member sends, in the order in which the leader reads it: for `sticky` it travels in two maps by topic.
+fn sent(group: &GoGroup<'_>, member: u32, cooperative: bool, draws: &mut Draws) -> Vec<(u32, i32)> {
+    let owned = group.owned.get(member as usize);
+    let mut topics = Map::of(draws, 0, owned.iter().map(|&(topic, _)| topic));
+    let mut order = Vec::new();
+    if cooperative {
+        let mut seen = vec![false; group.topics()];
+        order.extend(owned.iter().map(|&(topic, _)| topic));
+        order.retain(|&topic| !std::mem::replace(&mut seen[topic as usize], true));
+    } else {
+        for _ in 0..2 {
+            order = topics.walk(draws);
+            topics = Map::of(draws, order.len(), order.iter().copied());
+        }
+    }
+    let of = |topic| owned.iter().copied().filter(move |&(other, _)| other == topic);
+    order.into_iter().flat_map(of).collect()
+}

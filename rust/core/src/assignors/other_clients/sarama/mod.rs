@@ -1,0 +1,161 @@
+//! The assignors of sarama 1.61.1 (`balance_strategy.go`), and what `range` and `roundrobin` were before.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | `sticky` | `sticky` and `cooperative-sticky`: Java's algorithm of 2.3, in the order of Go's maps |
+//! | `claims` | what members say that they own, and who is believed |
+//! | `cooperative` | what waits for the next rebalance |
+//! | `movements` | which partitions have moved from whom to whom |
+
+mod claims;
+mod cooperative;
+mod movements;
+mod sticky;
+
+use super::ClientAssignor;
+use super::go_group::{GoGroup, MAP_ORDER};
+use crate::assignors::{Assignment, Chance, Given};
+use crate::{Error, Result};
+
+type Lists = Vec<Vec<u32>>;
+
+/// Its assignors.
+pub(super) const ASSIGNORS: &[ClientAssignor] = &[
+    ClientAssignor::new("sarama:range", |given| assigned(given, "sarama:range", range)),
+    ClientAssignor::new("sarama:range@1.34.0", |given| {
+        assigned(given, "sarama:range@1.34.0", range_until_1_34)
+    }),
+    ClientAssignor::new("sarama:roundrobin", |given| {
+        if given.subscribed.values.is_empty() {
+            let reason =
+                "no member reads a topic, and sarama answers \"members and topics are not provided\"";
+            return Err(Error::ClientFails { assignor: "sarama:roundrobin", reason: reason.to_owned() });
+        }
+        assigned(given, "sarama:roundrobin", round_robin)
+    }),
+    ClientAssignor::new("sarama:roundrobin@1.27", |given| {
+        assigned(given, "sarama:roundrobin@1.27", round_robin_until_1_27)
+    }),
+    ClientAssignor::new("sarama:sticky", |given| sticky(given, "sarama:sticky", false)),
+    ClientAssignor::new("sarama:cooperative-sticky", |given| {
+        sticky(given, "sarama:cooperative-sticky", true)
+    }),
+];
+
+fn assigned(
+    given: &Given<'_>,
+    assignor: &'static str,
+    lists: fn(&GoGroup<'_>) -> Lists,
+) -> Result<Assignment> {
+    let group = known(given, assignor)?;
+    Ok(group.named(&lists(&group), None))
+}
+
+fn sticky(given: &Given<'_>, assignor: &'static str, cooperative: bool) -> Result<Assignment> {
+    let group = known(given, assignor)?;
+    let lists = sticky::assign(&group, cooperative, &mut group.draws()).ok_or_else(|| {
+        let reason = "sarama moves its partitions in a circle, for ever";
+        Error::ClientFails { assignor, reason: reason.to_owned() }
+    })?;
+    let chance = Chance { why: MAP_ORDER, same: &[] };
+    Ok(group.named(&lists, (group.members() > 1 || group.topic_of.len() > 1).then_some(chance)))
+}
+
+/// A group whose topics the brokers all know: sarama asks for the partitions of each before it assigns any.
+fn known<'a>(given: &'a Given<'a>, assignor: &'static str) -> Result<GoGroup<'a>> {
+    let unknown = given.subscribed.values.iter().find(|&&topic| given.partitions[topic as usize] == 0);
+    if let Some(&topic) = unknown {
+        let name = given.topics[topic as usize];
+        let reason = format!(
+            "topic {name:?} has no partitions, so the leader's client fails with ErrUnknownTopicOrPartition before it \
+             assigns any; create the topic or take it out of the subscriptions"
+        );
+        return Err(Error::ClientFails { assignor, reason });
+    }
+    GoGroup::new(given)
+}
+
+/// `NewBalanceStrategyRange`: each topic by itself; the first members have the remainder.
+fn range(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    for (topic, mut members) in group.subscribers().into_iter().enumerate() {
+        members.dedup();
+        let partitions = group.partitions(topic);
+        for (place, &member) in members.iter().enumerate() {
+            let (each, remainder) = (partitions.len() / members.len(), partitions.len() % members.len());
+            let first = place * each + place.min(remainder);
+            let count = each + usize::from(place < remainder);
+            lists[member as usize].extend(partitions.clone().skip(first).take(count));
+        }
+    }
+    lists
+}
+
+/// The same up to 1.34.0: members in the order of a hash of topic and id, and bounds that are rounded.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sarama works out the bounds in floating point"
+)]
+fn range_until_1_34(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    for (topic, members) in subscribers_by_hash(group).into_iter().enumerate() {
+        let partitions = group.partitions(topic);
+        let step = partitions.len() as f64 / members.len() as f64;
+        let bound = |place: usize| (place as f64 * step + 0.5).floor() as usize;
+        for (place, &member) in members.iter().enumerate() {
+            lists[member as usize].extend(partitions.clone().take(bound(place + 1)).skip(bound(place)));
+        }
+    }
+    lists
+}
+
+/// `NewBalanceStrategyRoundRobin`: all partitions in turn, in the order of the text of topic and number, where 10
+/// comes before 2.
+fn round_robin(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    let mut partitions: Vec<(String, u32)> = (0..)
+        .zip(&group.topic_of)
+        .map(|(partition, &topic)| {
+            (format!("{}-{}", group.topic_name(topic), group.number(partition)), partition)
+        })
+        .collect();
+    // The sort is stable, and texts may be equal: of topic `a` there is no `1-0`, but of `a-1` there is a `0`.
+    partitions.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let places = group.subscribers();
+    let mut next = 0;
+    for (_, partition) in partitions {
+        let places = &places[group.topic_of[partition as usize] as usize];
+        let turn = places.partition_point(|&member| (member as usize) < next);
+        let member = places[if turn < places.len() { turn } else { 0 }];
+        next = member as usize + 1;
+        lists[member as usize].push(partition);
+    }
+    lists
+}
+
+/// The same up to 1.27: each topic by itself, over its members in the order of a hash of topic and id.
+fn round_robin_until_1_27(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut lists = vec![Vec::new(); group.members()];
+    for (topic, members) in subscribers_by_hash(group).into_iter().enumerate() {
+        for (&member, partition) in members.iter().cycle().zip(group.partitions(topic)) {
+            lists[member as usize].push(partition);
+        }
+    }
+    lists
+}
+
+/// By topic its subscribers as `balanceStrategySortable` sorts them.
+fn subscribers_by_hash(group: &GoGroup<'_>) -> Vec<Vec<u32>> {
+    let mut subscribers = group.subscribers();
+    for (topic, members) in (0..).zip(&mut subscribers) {
+        let hash = |member: &u32| {
+            let letters = group.topic_name(topic).chars().chain(group.member_name(*member).chars());
+            letters
+                .fold(2_166_136_261_u32, |hash, letter| (hash ^ u32::from(letter)).wrapping_mul(16_777_619))
+        };
+        members.sort_by_cached_key(hash);
+    }
+    subscribers
+}

@@ -1,0 +1,63 @@
+//! Which partitions have moved from whom to whom (`partitionMovements`).
+
+use std::collections::BTreeMap;
+
+use crate::assignors::other_clients::go_group::GoGroup;
+use crate::go::draws::Draws;
+use crate::go::map::Map;
+
+/// The movements of one balancing.
+pub(super) struct Movements {
+    /// By topic, source and destination, the partitions that went this way.
+    ways: BTreeMap<(u32, u32, u32), Map>,
+    /// By partition, from whom it has come to whom.
+    moved: Vec<Option<(u32, u32)>>,
+}
+
+impl Movements {
+    pub(super) fn new(group: &GoGroup<'_>) -> Self {
+        Self { ways: BTreeMap::new(), moved: vec![None; group.topic_of.len()] }
+    }
+
+    /// The partition that moves in this one's stead: the last one in the map of those that went the opposite way.
+    pub(super) fn instead(
+        &self,
+        group: &GoGroup<'_>,
+        partition: u32,
+        from: u32,
+        to: u32,
+        draws: &mut Draws,
+    ) -> u32 {
+        let from = self.moved[partition as usize].map_or(from, |(source, _)| source);
+        let opposite = self.ways.get(&(group.topic_of[partition as usize], to, from));
+        opposite.and_then(|set| set.walk(draws).pop()).unwrap_or(partition)
+    }
+
+    /// A partition moves; back to where it has come from, it has not moved at all.
+    pub(super) fn record(
+        &mut self,
+        group: &GoGroup<'_>,
+        partition: u32,
+        from: u32,
+        to: u32,
+        draws: &mut Draws,
+    ) {
+        let topic = group.topic_of[partition as usize];
+        let before = self.moved[partition as usize].take();
+        if let Some((source, destination)) = before {
+            let way = (topic, source, destination);
+            if let Some(set) = self.ways.get_mut(&way) {
+                set.remove(partition);
+                if set.is_empty() {
+                    self.ways.remove(&way);
+                }
+            }
+            if source == to {
+                return;
+            }
+        }
+        let source = before.map_or(from, |(source, _)| source);
+        self.moved[partition as usize] = Some((source, to));
+        self.ways.entry((topic, source, to)).or_insert_with(|| Map::new(draws, 0)).put(partition);
+    }
+}

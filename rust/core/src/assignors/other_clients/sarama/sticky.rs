@@ -1,0 +1,304 @@
+//! `sticky` and `cooperative-sticky` of sarama: the general algorithm of Java's 2.3 for every group, in the order of
+//! Go's maps.
+
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use super::claims::Claims;
+use super::cooperative;
+use super::movements::Movements;
+use crate::assignors::other_clients::go_group::GoGroup;
+use crate::go::draws::Draws;
+use crate::go::map::Map;
+
+/// After so many rounds over all partitions a balancing goes round in a circle.
+const MOST_ROUNDS: usize = 1_000;
+
+/// What each member reads in one of the orders that Go's maps may have; nothing where the client never ends.
+pub(super) fn assign(group: &GoGroup<'_>, cooperative: bool, draws: &mut Draws) -> Option<Vec<Vec<u32>>> {
+    let members = Map::of(draws, group.members(), group.joined.iter().copied());
+    let mut topics = Map::new(draws, 0);
+    for member in members.walk(draws) {
+        for &topic in group.subscribed.get(member as usize) {
+            topics.put(topic);
+        }
+    }
+    let claims = Claims::new(group, &members.walk(draws), cooperative, draws);
+    let mut lists = Balance::new(group, &members, &topics, claims, draws).run(draws)?;
+    if cooperative {
+        cooperative::withhold(group, &mut lists);
+    }
+    Some(lists)
+}
+
+struct Balance<'a> {
+    group: &'a GoGroup<'a>,
+    /// By topic, who may have its partitions; one that names the topic twice stands there twice.
+    potential: Vec<Vec<u32>>,
+    /// By member, how many partitions it may have, those of a topic that it names twice twice.
+    most: Vec<usize>,
+    /// The members in `currentAssignment`, by how many partitions they have and their ids.
+    by_load: BTreeSet<(usize, u32)>,
+    present: Vec<bool>,
+    lists: Vec<Vec<u32>>,
+    /// By partition, who has it, or who had it last.
+    owner: Vec<Option<u32>>,
+    previous: BTreeMap<u32, u32>,
+    /// What is to be given to somebody, in the order in which it is.
+    unassigned: Vec<u32>,
+    /// The partitions in the order in which they may move.
+    order: Vec<u32>,
+}
+
+impl<'a> Balance<'a> {
+    fn new(group: &'a GoGroup<'a>, members: &Map, topics: &Map, claims: Claims, draws: &mut Draws) -> Self {
+        let Claims { mut owners, owned, previous } = claims;
+        let fresh = owners.is_empty();
+        let walked: Vec<u32> =
+            topics.walk(draws).into_iter().flat_map(|topic| group.partitions(topic as usize)).collect();
+        let partitions = Map::of(draws, 0, walked);
+        let mut potential = vec![Vec::new(); group.topics()];
+        let mut most = vec![0; group.members()];
+        let mut consumers = Map::new(draws, group.members());
+        for member in members.walk(draws) {
+            consumers.put(member);
+            for &topic in group.subscribed.get(member as usize) {
+                potential[topic as usize].push(member);
+                most[member as usize] += group.partitions(topic as usize).len();
+            }
+            owners.put(member);
+        }
+        let walked = partitions.walk(draws);
+        let mut unvisited = Map::of(draws, walked.len(), walked);
+        let mut balance = Self {
+            group,
+            potential,
+            most,
+            by_load: BTreeSet::new(),
+            present: vec![true; group.members()],
+            lists: vec![Vec::new(); group.members()],
+            owner: vec![None; group.topic_of.len()],
+            previous,
+            unassigned: Vec::new(),
+            order: Vec::new(),
+        };
+        for member in owners.walk(draws) {
+            for &partition in &owned[member as usize] {
+                let Some(&topic) = group.topic_of.get(partition as usize) else { continue };
+                unvisited.remove(partition);
+                balance.owner[partition as usize] = Some(member);
+                if balance.reads(member, topic) {
+                    balance.lists[member as usize].push(partition);
+                } else {
+                    balance.unassigned.push(partition);
+                }
+            }
+            balance.by_load.insert((balance.lists[member as usize].len(), member));
+        }
+        balance.unassigned.extend(unvisited.walk(draws));
+        balance.sort_partitions(&partitions, &consumers, fresh, draws);
+        balance
+    }
+
+    fn reads(&self, member: u32, topic: u32) -> bool {
+        self.group.subscribed.get(member as usize).contains(&topic)
+    }
+
+    fn topic(&self, partition: u32) -> usize {
+        self.group.topic_of[partition as usize] as usize
+    }
+
+    /// How many partitions a member has, as `currentAssignment` says.
+    fn load(&self, member: u32) -> usize {
+        if self.present[member as usize] { self.lists[member as usize].len() } else { 0 }
+    }
+
+    /// `sortPartitions`.
+    fn sort_partitions(&mut self, partitions: &Map, consumers: &Map, fresh: bool, draws: &mut Draws) {
+        let walked = partitions.walk(draws);
+        if fresh || !self.identical(consumers, draws) {
+            self.order = walked;
+            let group = self.group;
+            let potential = &self.potential;
+            self.order.sort_unstable_by_key(|&partition| {
+                (potential[group.topic_of[partition as usize] as usize].len(), partition)
+            });
+            return;
+        }
+        let mut left = Map::of(draws, walked.len(), walked);
+        let mut lists = self.lists.clone();
+        let mut heap: BinaryHeap<(usize, u32)> = self.by_load.iter().copied().collect();
+        while let Some((load, member)) = heap.pop() {
+            if load > 0 {
+                let list = &mut lists[member as usize];
+                let first =
+                    list.iter().position(|partition| self.previous.contains_key(partition)).unwrap_or(0);
+                let partition = list.remove(first);
+                left.remove(partition);
+                self.order.push(partition);
+                heap.push((load - 1, member));
+            }
+        }
+        self.order.extend(left.walk(draws));
+    }
+
+    /// `areSubscriptionsIdentical`, which compares all members with the first one that reads anything. One that names
+    /// a topic twice is like no other.
+    fn identical(&self, consumers: &Map, draws: &mut Draws) -> bool {
+        let mut potential = self.potential.iter().filter(|members| !members.is_empty());
+        let Some(first) = potential.next() else { return true };
+        let alone = self.group.topic_of.len() == 1 || each_once(first);
+        if !alone || potential.any(|members| members != first) {
+            return false;
+        }
+        let walked = consumers.walk(draws).into_iter();
+        let mut subscribed = walked.map(|member| {
+            let mut topics = self.group.subscribed.get(member as usize).to_vec();
+            topics.sort_unstable();
+            topics
+        });
+        let first = subscribed.find(|topics| !topics.is_empty()).unwrap_or_default();
+        subscribed.all(|topics| topics == first && each_once(&topics))
+    }
+
+    /// `balance`.
+    fn run(mut self, draws: &mut Draws) -> Option<Vec<Vec<u32>>> {
+        let initializing = self.by_load.first().is_none_or(|&(load, _)| load == 0);
+        for partition in std::mem::take(&mut self.unassigned) {
+            let topic = self.group.topic_of[partition as usize];
+            let taker = self.by_load.iter().find(|&&(_, member)| self.reads(member, topic)).copied();
+            if let Some((_, member)) = taker {
+                self.give(partition, member);
+            }
+        }
+        let order: Vec<u32> =
+            self.order.iter().copied().filter(|&partition| self.can_move(partition)).collect();
+        let fixed: Vec<u32> =
+            (0..).take(self.group.members()).filter(|&member| self.is_fixed(member)).collect();
+        let kept: Vec<Vec<u32>> =
+            fixed.iter().map(|&member| std::mem::take(&mut self.lists[member as usize])).collect();
+        for (&member, list) in fixed.iter().zip(&kept) {
+            self.by_load.remove(&(list.len(), member));
+            self.present[member as usize] = false;
+        }
+        let before = self.score();
+        let moved = self.reassign(&order, draws)?;
+        // The result is undone in a map that nobody reads; it is there that those who did not take part come back.
+        if initializing || !moved || self.score() < before {
+            for (member, list) in fixed.into_iter().zip(kept) {
+                self.lists[member as usize] = list;
+            }
+        }
+        Some(self.lists)
+    }
+
+    /// `canTopicPartitionParticipateInReassignment`.
+    fn can_move(&self, partition: u32) -> bool {
+        self.potential[self.topic(partition)].len() >= 2
+    }
+
+    /// Not `canConsumerParticipateInReassignment`.
+    fn is_fixed(&self, member: u32) -> bool {
+        let list = &self.lists[member as usize];
+        list.len() >= self.most[member as usize] && !list.iter().any(|&partition| self.can_move(partition))
+    }
+
+    /// `getBalanceScore`: the sum of the differences of all pairs.
+    fn score(&self) -> usize {
+        // The members come by their loads: each is the greater one of a pair with all before it.
+        let mut sum = 0;
+        self.by_load.iter().enumerate().fold(0, |score, (place, &(load, _))| {
+            let score = score + place * load - sum;
+            sum += load;
+            score
+        })
+    }
+
+    /// `isBalanced`.
+    fn is_balanced(&self) -> bool {
+        let (Some(&(least, _)), Some(&(most, _))) = (self.by_load.first(), self.by_load.last()) else {
+            return true;
+        };
+        if least + 1 >= most {
+            return true;
+        }
+        // By topic the two largest loads among the owners of its partitions, and whose the largest is.
+        let mut largest = vec![(0, None, 0); self.group.topics()];
+        for &(load, member) in &self.by_load {
+            for &partition in &self.lists[member as usize] {
+                let topic = self.topic(partition);
+                let (first, owner, _) = largest[topic];
+                if owner != Some(member) {
+                    largest[topic] = (load, Some(member), first);
+                }
+            }
+        }
+        self.by_load.iter().all(|&(load, member)| {
+            load == self.most[member as usize]
+                || self.group.subscribed.get(member as usize).iter().all(|&topic| {
+                    let (first, owner, second) = largest[topic as usize];
+                    load >= if owner == Some(member) { second } else { first }
+                })
+        })
+    }
+
+    /// `performReassignments`: whether something has moved.
+    fn reassign(&mut self, order: &[u32], draws: &mut Draws) -> Option<bool> {
+        let mut movements = Movements::new(self.group);
+        let mut performed = false;
+        for _ in 0..MOST_ROUNDS {
+            let mut modified = false;
+            for &partition in order {
+                if self.is_balanced() {
+                    break;
+                }
+                let load = self.owner[partition as usize].map_or(0, |owner| self.load(owner));
+                let previous = self.previous.get(&partition).copied();
+                let taker = previous.filter(|&previous| load > self.load(previous) + 1).or_else(|| {
+                    let potential = &self.potential[self.topic(partition)];
+                    let better = potential.iter().any(|&other| load > self.load(other) + 1);
+                    let topic = self.group.topic_of[partition as usize];
+                    let mut takers = self.by_load.iter().map(|&(_, member)| member);
+                    takers.find(|&member| better && self.reads(member, topic))
+                });
+                if let (Some(taker), Some(owner)) = (taker, self.owner[partition as usize]) {
+                    let moved = movements.instead(self.group, partition, owner, taker, draws);
+                    if let Some(from) = self.owner[moved as usize] {
+                        movements.record(self.group, moved, from, taker, draws);
+                        self.take(moved, from);
+                    }
+                    self.give(moved, taker);
+                    (performed, modified) = (true, true);
+                }
+            }
+            if !modified {
+                return Some(performed);
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, partition: u32, from: u32) {
+        let load = self.load(from);
+        self.by_load.remove(&(load, from));
+        self.present[from as usize] = true;
+        let list = &mut self.lists[from as usize];
+        if let Some(place) = list.iter().position(|&other| other == partition) {
+            list.remove(place);
+        }
+        self.by_load.insert((list.len(), from));
+    }
+
+    fn give(&mut self, partition: u32, to: u32) {
+        let load = self.load(to);
+        self.by_load.remove(&(load, to));
+        self.present[to as usize] = true;
+        self.lists[to as usize].push(partition);
+        self.by_load.insert((load + 1, to));
+        self.owner[partition as usize] = Some(to);
+    }
+}
+
+/// Whether no value of a list stands twice one after the other.
+fn each_once(values: &[u32]) -> bool {
+    values.windows(2).all(|pair| pair[0] != pair[1])
+}
