@@ -14,7 +14,7 @@ use crate::{Error, Result};
 pub enum Many {
     /// Five columns: where each group's pairs begin (and at the end how many there are); and of each pair the row of its
     /// member, the place of its topic's name, its partition, and its place in the member's list.
-    Assigned([Int32Array; 5]),
+    Assigned(Vec<Int32Array>),
     /// The first group that cannot be assigned: [`assign`](super::assign) says why.
     Refused(usize),
 }
@@ -60,7 +60,7 @@ pub fn assign_groups(
         found.ends.push(int(found.reader.len())?);
     }
     let Found { ends, reader, topic, partition, position } = found;
-    Ok(Many::Assigned([ends, reader, topic, partition, position].map(Int32Array::from)))
+    Ok(Many::Assigned([ends, reader, topic, partition, position].map(Int32Array::from).to_vec()))
 }
 
 /// The columns of the answer while they are written.
@@ -190,14 +190,21 @@ impl<'a> Topics<'a> {
     /// Makes the group at hand one without topics and members, whose memory is used again.
     fn empty(&mut self) {
         let Given { topics, partitions, racks, members, .. } = &mut self.given;
-        (topics.clear(), partitions.clear(), members.clear());
+        topics.clear();
+        partitions.clear();
+        members.clear();
         clear(racks);
         let Given { instance_ids, member_racks, subscribed, sends, owned, .. } = &mut self.given;
-        (instance_ids.clear(), member_racks.clear(), sends.clear());
+        instance_ids.clear();
+        member_racks.clear();
+        sends.clear();
         clear(subscribed);
         clear(owned);
         let Given { generations, topic_ids, missing, leader_racks, .. } = &mut self.given;
-        (generations.clear(), topic_ids.clear(), missing.clear(), leader_racks.clear());
+        generations.clear();
+        topic_ids.clear();
+        missing.clear();
+        leader_racks.clear();
     }
 
     /// Finds out which topics the group names.

@@ -375,7 +375,7 @@ impl<'q, 'a> Blocks<'q, 'a> {
         };
         let is_of_place = matches!(quotas.rule, QuotaRule::RangeStart | QuotaRule::RangeLength);
         if is_of_place
-            && first.iter().zip(members).fold(false, |odd, (place, members)| odd | (place >= members))
+            && first.iter().zip(members).any(|(place, members)| place >= members)
             && (from..from + rows).any(|row| quotas.is_no_place(row))
         {
             return Err(quotas.odd());
