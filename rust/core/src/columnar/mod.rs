@@ -10,6 +10,7 @@
 //!
 //! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`].
 //! Records come as one batch, and go as a column of partitions: [`place`]. The replicas of partitions go as a column of lists: [`replicas`].
+//! Who read what in a group's timeline goes as record batches: [`ownership`].
 //!
 //! This is the only module that knows Arrow.
 
@@ -21,6 +22,7 @@ mod keys;
 mod layout;
 mod placement;
 mod records;
+mod timeline;
 mod type_name;
 mod workers;
 
@@ -32,4 +34,5 @@ pub use keys::key_column;
 pub use layout::KeyColumn;
 pub use placement::replicas;
 pub use records::place;
+pub use timeline::ownership;
 pub use workers::{Alone, Job, Workers};
