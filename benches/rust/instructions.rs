@@ -15,6 +15,8 @@ use partwright_core::assignors::server::{self, Kind};
 use partwright_core::assignors::{Assignment, Assignor, Given, Lists};
 use partwright_core::batching::{self, Broker, Latency, Scenario, Simulation, Summary};
 use partwright_core::columnar;
+use partwright_core::group::classic;
+use partwright_core::group::play::{self, Action, Consumer, Protocol, Script};
 use partwright_core::hashing::{self, Client, KeyType, Partitions};
 use partwright_core::java::uuid::TopicId;
 use partwright_core::producer::{Draws, Partition, Producer, Settings, Strategy, Topic};
@@ -67,6 +69,8 @@ enum Case {
     Records(Strategy),
     /// Such records and what becomes of their batches; so many partitions of one broker, and so many records a millisecond.
     Batches(Strategy, i32, u64),
+    /// A group's life: all members join, and then one after the other leaves and comes back, a rebalance each.
+    Play(Assignor, Size),
 }
 
 /// Topics, partitions of each, members.
@@ -75,8 +79,12 @@ type Size = (usize, u32, usize);
 const MANY: Size = (500, 2_000, 2_000);
 const HALVES: Size = (100, 200, 500);
 const BROKER: Size = (1_000, 500, 10_000);
+const LARGE_GROUP: Size = (10, 200, 2_000);
+const MANY_TOPICS: Size = (1_000, 1, 500);
+/// So many rebalances of a play follow the first one.
+const REBALANCES: u64 = 10;
 
-const CASES: [(&str, Case); 31] = {
+const CASES: [(&str, Case); 34] = {
     use Function::{Murmur2, Partition, Scalar};
     use Layout::{Dictionary, Fixed, LargeUtf8, Long, Utf8, Utf8View};
     const JAVA: Function = Partition("java");
@@ -117,13 +125,16 @@ const CASES: [(&str, Case); 31] = {
         ("batches: sticky@2.4", Case::Batches(Strategy::Sticky24, 12, 100)),
         ("batches: sticky, a record a ms over 200", Case::Batches(Strategy::Sticky44, 200, 1)),
         ("batches: round-robin, a record a ms over 200", Case::Batches(Strategy::RoundRobin, 200, 1)),
+        ("play: eager, 2,000 members", Case::Play(Assignor::Range, LARGE_GROUP)),
+        ("play: eager, 1,000 topics", Case::Play(Assignor::Range, MANY_TOPICS)),
+        ("play: cooperative, 1,000 topics", Case::Play(Assignor::CooperativeSticky, MANY_TOPICS)),
     ]
 };
 #[expect(clippy::print_stdout, reason = "it is what tools/instructions.py reads")]
 fn main() -> Outcome {
     let asked = std::env::args().nth(1);
     let Some((name, case)) = CASES.iter().find(|(name, _)| asked.as_deref() == Some(name)) else {
-        println!("{}", json!(CASES.map(|(name, _)| name)));
+        println!("{}", json!(CASES.map(|(name, _)| name).to_vec()));
         return Ok(());
     };
     let (unit, count, sum) = match *case {
@@ -134,6 +145,7 @@ fn main() -> Outcome {
         Case::Server(kind, size, odd) => ("partition", partitions(size), broker(kind, size, odd)),
         Case::Records(strategy) => ("row", ROWS, records(strategy)),
         Case::Batches(strategy, partitions, in_a_ms) => ("row", ROWS, batches(strategy, partitions, in_a_ms)),
+        Case::Play(assignor, size) => ("member", size.2 as u64 * (1 + REBALANCES), life(assignor, size)),
     };
     let sum = sum.map_err(|error| format!("{name}: {error}"))?;
     println!("{}", json!({"unit": unit, "count": count, "sum": sum, "features": features()}));
@@ -330,6 +342,49 @@ fn records(strategy: Strategy) -> Outcome<i64> {
     let mut found = None;
     counted(&mut || found = Some(columnar::place(&mut producer, black_box(&records))));
     Ok(found.ok_or("nothing was counted")??.iter().flatten().map(i64::from).sum())
+}
+
+/// What a rebalance takes of each member, with its heartbeats until the next one.
+fn life(assignor: Assignor, size: Size) -> Outcome<i64> {
+    let names = Names::of(size);
+    let consumer = Arc::new(Consumer {
+        instance: None,
+        id: None,
+        session_timeout_ms: 45_000,
+        heartbeat_interval_ms: 3_000,
+        max_poll_interval_ms: 300_000,
+        auto_commit_interval_ms: Some(5_000),
+        poll_ms: 500,
+        metadata_max_age_ms: 300_000,
+        assignors: Arc::new([(assignor.name().into(), assignor)]),
+        remote_assignor: None,
+    });
+    let join = |member| {
+        Action::Join(member, Arc::clone(&consumer), (0..).zip(&names.topics).map(|it| it.0).collect())
+    };
+    let mut actions: Vec<(i64, Action)> = (0..).zip(&names.members).map(|(it, _)| (0, join(it))).collect();
+    for (number, at) in (0..REBALANCES).zip((60_000..).step_by(10_000)) {
+        let member = u32::try_from(number / 2)?;
+        actions.push((at, if number % 2 == 0 { Action::Leave(member, None) } else { join(member) }));
+    }
+    let script = Script {
+        protocol: Protocol::Classic(classic::Config::default()),
+        topics: names.topics.iter().map(|name| (name.as_str().into(), Some(size.1))).collect(),
+        clients: names.members.iter().map(|name| name.as_str().into()).collect(),
+        latency_ms: 10,
+        actions,
+        until: None,
+        keeps_spans: true,
+        keeps_messages: false,
+    };
+    let (mut given, mut found) = (Some(script), None);
+    counted(&mut || found = given.take().map(play::play));
+    let played = found.ok_or("nothing was counted")??;
+    let last = played.generations.last().ok_or("nobody has joined")?;
+    let lists = last.assignment.iter().flat_map(|(member, list)| list.iter().map(move |it| (*member, it)));
+    Ok(lists.fold(i64::from(last.number), |sum: i64, (member, &(topic, partition))| {
+        sum.wrapping_mul(31).wrapping_add(i64::from(member ^ topic << 12) + i64::from(partition))
+    }))
 }
 
 /// A number in which every place counts.

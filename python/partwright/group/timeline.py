@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from partwright._check import Json, shown
+from partwright._check import Json, shown, whole
 from partwright._doors import notebook
 from partwright.errors import PartwrightError
 from partwright.group.chart import chart
+from partwright.group.readers import Readers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,7 @@ class Timeline:
             >>> list(timeline.generations())
             [{'generation': 1, 'at_ms': 3000, 'why': 'c1 joined', 'leader': 'c1', 'assignment': {'c1': [('t', 0), ('t', 1)]}}]
         """  # noqa: E501 - an example is one line
+        members = list(self.members)
         for place, generation in enumerate(self._timeline.generations()):
             leader = generation["leader"]
             yield {
@@ -91,10 +93,7 @@ class Timeline:
                 "at_ms": generation["at_ms"],
                 "why": generation["why"],
                 "leader": None if leader is None else self.members[leader],
-                "assignment": {
-                    self.members[member]: self._named(places)
-                    for member, places in sorted(self._timeline.assignment(place))
-                },
+                "assignment": self._timeline.assignment(place, members, self._topics),
             }
 
     def protocols(self) -> list[str | None]:
@@ -165,28 +164,55 @@ class Timeline:
             >>> play({"topics": {"t": 1}, "events": "+1, -1"}).ownership().to_pylist()
             [{'member': 'c1', 'topic': 't', 'partition': 0, 'from_ms': 3020, 'to_ms': 60000, 'group': True}]
         """
-        if not self._keeps_spans:
-            raise PartwrightError("the play did not keep who read what: play it with ownership=True")
-        rows = [
-            (
-                self.members[member],
-                self._topics[place[0]],
-                place[1],
-                from_ms,
-                None if to_ms < 0 else to_ms,
-                True,
-            )
-            for place, member, from_ms, to_ms in self._timeline.spans()
-        ]
-        rows += [
+        return pa.Table.from_batches(self.ownership_batches(), _OWNERSHIP)
+
+    def ownership_batches(self, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
+        """The same as `ownership` in record batches, for plays of which the table would be too large.
+
+        Args:
+            rows: How many rows a batch has at most, 1 to 1,000,000.
+
+        Yields:
+            `pyarrow.RecordBatch`es with the columns of `ownership`, which are made when they are asked for.
+
+        Raises:
+            PartwrightError: The play did not keep it, or `rows` is no such number.
+
+        Examples:
+            >>> from partwright.group import play
+            >>> timeline = play({"topics": {"t": 3}, "events": "+1"})
+            >>> [batch.num_rows for batch in timeline.ownership_batches(2)]
+            [2, 1]
+        """
+        self._refuse_unkept()
+        whole(rows, "a record batch's rows", 1, _MOST_ROWS)
+        return self._batches(rows)
+
+    def _batches(self, rows: int) -> Iterator[pa.RecordBatch]:
+        for first in range(0, self._timeline.spans(), rows):
+            yield pa.RecordBatch.from_struct_array(self._timeline.ownership(first, rows))
+        assigned = [
             (name, topic, partition, from_ms, to_ms, False)
             for name, from_ms, to_ms, partitions in self._script.assigned
             for topic, partition in partitions
         ]
-        columns = list(zip(*rows, strict=True)) or [()] * 6
-        types = [pa.string(), pa.string(), pa.int32(), pa.int64(), pa.int64(), pa.bool_()]
-        names = ["member", "topic", "partition", "from_ms", "to_ms", "group"]
-        return pa.table([pa.array(column, of) for column, of in zip(columns, types, strict=True)], names)
+        for first in range(0, len(assigned), rows):
+            columns = zip(*assigned[first : first + rows], strict=True)
+            arrays = [pa.array(column, of.type) for column, of in zip(columns, _OWNERSHIP, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_OWNERSHIP)
+
+    def readers(self) -> Readers:
+        """What `ownership` adds up to, for charts and pages; see `partwright.group.readers`.
+
+        Raises:
+            PartwrightError: The play did not keep who read what.
+        """
+        self._refuse_unkept()
+        return Readers(self._script, self._timeline)
+
+    def _refuse_unkept(self) -> None:
+        if not self._keeps_spans:
+            raise PartwrightError("the play did not keep who read what: play it with ownership=True")
 
     def requests(self) -> pa.Table:
         """The requests that members sent, in the order of their answers, where `play` was asked to keep them.
@@ -257,16 +283,12 @@ class Timeline:
             raise PartwrightError(
                 f"a chart's width is a whole number from {_NARROWEST} to {_WIDEST}, not {shown(width)}"
             )
-        rows = self.ownership().to_pylist()
-        return chart(rows, self.members, self.unowned_ms, self.ended_ms, width)
+        return chart(self.readers(), width)
 
     def _told(self, told: list[tuple[int, int, str]]) -> list[Json]:
         return [
             {"at_ms": at_ms, "member": self.members[member], "error": error} for at_ms, member, error in told
         ]
-
-    def _named(self, places: list[tuple[int, int]]) -> list[tuple[str, int]]:
-        return [(self._topics[topic], partition) for topic, partition in places]
 
     def _partition(self, place: tuple[int, int]) -> str:
         return f"{self._topics[place[0]]}-{place[1]}"
@@ -282,3 +304,14 @@ def counted(count: int, what: str) -> str:
 
 
 _NARROWEST, _WIDEST = 40, 1000
+_MOST_ROWS = 1_000_000
+_OWNERSHIP = pa.schema(
+    [
+        ("member", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("from_ms", pa.int64()),
+        ("to_ms", pa.int64()),
+        ("group", pa.bool_()),
+    ]
+)

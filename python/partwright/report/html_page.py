@@ -112,9 +112,10 @@ def html(document: Document, asked: Asked) -> str:
         PartwrightError: It would be larger than a page may be.
     """
     answer = _script_json(document.answer)
-    page = _rendered(document, asked, answer, "")
-    if len(page.encode()) < MOST_BYTES:
-        return page
+    if len(answer) < MOST_BYTES:
+        page = _rendered(document, asked, answer, "")
+        if len(page.encode()) < MOST_BYTES:
+            return page
     without = (
         f"The JSON of {len(answer):,} bytes is not in the page, which would be larger than "
         f"{MOST_BYTES:,} bytes: partwright {asked.command} --json prints it."
@@ -189,7 +190,11 @@ def _raw(value: object) -> str:
 
 def _script_json(value: object) -> str:
     """JSON as it may stand inside of a script: nothing in it begins a tag, and each number is one of JSON's."""
-    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        # Few answers have a number that JSON lacks: those alone are walked through.
+        text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use partwright_core::assignors::Assignor;
+use partwright_core::columnar;
 use partwright_core::group::consumer::{self, Place};
-use partwright_core::group::play::{self, Action, Consumer, Protocol, Reader, Script};
+use partwright_core::group::play::{self, Action, Changes, Consumer, Protocol, Reader, Script, Unread};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
 
+use crate::arrow::to_pyarrow;
 use crate::coordinators::{GivenClassicConfig, GivenConsumerConfig};
 use crate::error::{BoundaryError, detached};
 
@@ -207,10 +210,24 @@ impl Timeline {
         self.0.generations.iter().map(generation).collect()
     }
 
-    /// Who is to read what in a generation, by its place in the list of them.
-    fn assignment(&self, place: usize) -> Vec<(Reader, Vec<Place>)> {
-        let found = self.0.generations.get(place).map(|generation| generation.assignment.as_slice());
-        found.unwrap_or_default().iter().map(|(reader, list)| (*reader, list.to_vec())).collect()
+    /// Who is to read what in a generation, by its place in the list of them: pairs of a topic and a partition by member,
+    /// whose names are those of the lists.
+    fn assignment<'py>(
+        &self,
+        place: usize,
+        members: &Bound<'py, PyList>,
+        topics: &Bound<'py, PyList>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(members.py());
+        let generation = self.0.generations.get(place).map(|generation| generation.assignment.as_slice());
+        let mut lists: Vec<_> = generation.unwrap_or_default().iter().collect();
+        lists.sort_unstable_by_key(|(reader, _)| *reader);
+        for (reader, list) in lists {
+            let pair = |&(topic, partition): &Place| Ok((topics.get_item(topic as usize)?, partition));
+            let pairs: Vec<_> = list.iter().map(pair).collect::<PyResult<_>>()?;
+            found.set_item(members.get_item(*reader as usize)?, pairs)?;
+        }
+        Ok(found)
     }
 
     /// What became of each partition.
@@ -230,9 +247,35 @@ impl Timeline {
         readings().filter(|(_, reading)| reading.is_unread()).map(|(place, _)| place).collect()
     }
 
-    /// The spans in which members read partitions: place, member, from, to (-1 where it still does).
-    fn spans(&self) -> Vec<(Place, Reader, i64, i64)> {
-        self.0.ledger.spans.iter().map(|span| (span.place, span.reader, span.from, span.to)).collect()
+    /// How many rows `ownership` has in all.
+    fn spans(&self) -> usize {
+        self.0.ledger.spans.len()
+    }
+
+    /// Who read which partition from when to when, as one `pyarrow.StructArray` of so many rows from a first one on.
+    fn ownership(&self, py: Python<'_>, first: usize, count: usize) -> Result<Py<PyAny>, BoundaryError> {
+        to_pyarrow(py, detached(py, || columnar::ownership(&self.0, first, count))?)
+    }
+
+    /// When how many partitions more, or fewer, each of these members read.
+    #[expect(clippy::needless_pass_by_value, reason = "what pyo3 makes of a list is owned")]
+    fn changes(&self, py: Python<'_>, readers: Vec<Reader>) -> Result<Vec<Changes>, BoundaryError> {
+        detached(py, || Ok(self.0.ledger.changes(&readers)))
+    }
+
+    /// The spans in which partitions had no reader, up to an end: place, from, to.
+    fn gaps(&self, py: Python<'_>, end: i64) -> Result<Vec<Unread>, BoundaryError> {
+        detached(py, || Ok(self.0.ledger.unread(end)))
+    }
+
+    /// The same summed up by time, and the longest of them.
+    fn gap_changes(&self, py: Python<'_>, end: i64) -> Result<(Changes, Option<Unread>), BoundaryError> {
+        detached(py, || Ok(self.0.ledger.unread_changes(end)))
+    }
+
+    /// The partitions that members read at some time, sorted.
+    fn read(&self) -> Vec<Place> {
+        self.0.ledger.read()
     }
 
     /// Members that ended with an error, and commits that the script asked for.

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, cast
 
 from partwright.group import costs
-from partwright.group.chart import extremes, unread_spans
+from partwright.group.readers import extremes
 from partwright.report.colours import ACCENT, EMPHASIS, MUTED, PALETTE, PROTOCOLS, in_order, members
 from partwright.report.figure import Column, Document, Figure, Verdict, bounded
 from partwright.report.plots import Spec, by_kind, by_name, chart, quantity, tooltip
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from partwright._check import Fields, Json
     from partwright.group import Timeline
+    from partwright.group.readers import Readers
 
 __all__ = ["document"]
 
@@ -46,24 +47,22 @@ def document(found: Timeline | Mapping[tuple[str, bool], Timeline], source: str 
 
 
 def _played(found: Timeline, source: str | None) -> Document:
-    rows = found.ownership().to_pylist()
-    end = max(found.ended_ms + found.ended_ms // 50, 1)
-    began = min((row["from_ms"] for row in rows if row["group"]), default=None)
-    gaps = [] if began is None else unread_spans(rows, found.unowned_ms, end, began)
+    answer = found.to_dict()
+    readers = found.readers()
+    unread, longest = readers.unread()
     figures = (
-        _timeline(found, rows, gaps, end),
-        _unread(found, gaps, end),
+        _timeline(found, readers, answer["generations"], longest),
+        _unread(found, unread, readers.end_ms),
         _partitions(found),
     )
-    return Document(f"A group's life{after(source)}", of_timeline(found), figures, found.to_dict())
+    return Document(f"A group's life{after(source)}", of_timeline(found), figures, answer)
 
 
 def _timeline(
-    found: Timeline, rows: Sequence[Fields], gaps: Sequence[tuple[str, int, int]], end: int
+    found: Timeline, readers: Readers, generations: Sequence[Fields], longest: tuple[str, int, int] | None
 ) -> Figure:
-    names = members([*found.members, *(row["member"] for row in rows)])
-    partitions = list(dict.fromkeys(f"{row['topic']}-{row['partition']}" for row in rows))
-    generations = list(found.generations())
+    end = readers.end_ms
+    names, partitions = members(readers.names), readers.partitions
     table = [
         {
             "generation": each["generation"],
@@ -78,10 +77,10 @@ def _timeline(
     is_few = len(partitions) <= _LANES and len(names) <= _FEW_MEMBERS
     drawn = names if is_few else names[:_MEMBERS]
     if is_few:
-        bars, main = _lanes(rows, gaps, partitions, end)
+        bars, main = _lanes(found.ownership().to_pylist(), readers.gaps(), partitions, end)
     else:
-        bars, main = _counts(rows, gaps, drawn, end)
-    order = [label(name) for name in drawn] + ([_UNREAD] if gaps else [])
+        bars, main = _counts(readers, drawn)
+    order = [label(name) for name in drawn] + ([_UNREAD] if longest else [])
     main["encoding"]["y"] = {
         "field": "member",
         "type": "nominal",
@@ -111,8 +110,7 @@ def _timeline(
     if generations:
         busiest = max(generations, key=lambda each: len(each["assignment"]))
         sentence += f", with {counted(len(busiest['assignment']), 'member')} at the most"
-    if gaps:
-        longest = max(gaps, key=lambda each: each[2] - each[1])
+    if longest is not None:
         sentence += (
             f"; the longest time that a partition had no reader is {seconds(longest[2] - longest[1])}, of "
             f"{label(longest[0])} from {seconds(longest[1])} on"
@@ -172,19 +170,13 @@ def _lanes(
     return bars, main
 
 
-def _counts(
-    rows: Sequence[Fields], gaps: Sequence[tuple[str, int, int]], names: Sequence[str], end: int
-) -> tuple[list[Json], Spec]:
+def _counts(readers: Readers, names: Sequence[str]) -> tuple[list[Json], Spec]:
     """A bar for each span in which a member read as many partitions; the fewest, where they changed in it."""
-    edges = [end * cell // _CELLS for cell in range(_CELLS + 1)]
-    changes: dict[str, list[tuple[int, int]]] = {name: [] for name in names}
-    for row in rows:
-        if row["member"] in changes:
-            until = end if row["to_ms"] is None else row["to_ms"]
-            changes[row["member"]] += [(row["from_ms"], 1), (until, -1)]
+    edges = [readers.end_ms * cell // _CELLS for cell in range(_CELLS + 1)]
+    changes = readers.changes(names)
     found = [(label(name), extremes(changes[name], edges)[0], _READ) for name in names]
-    if gaps:
-        lost = [change for _, from_ms, to_ms in gaps for change in ((from_ms, 1), (to_ms, -1))]
+    lost, longest = readers.unread()
+    if longest is not None:
         found.append((_UNREAD, extremes(lost, edges)[1], _LOST))
     bars: list[Json] = []
     for name, counts, kind in found:
@@ -236,11 +228,8 @@ def _counts(
 _READ, _LOST = "partitions read, the stronger the more", "partitions that nobody reads"
 
 
-def _unread(found: Timeline, gaps: Sequence[tuple[str, int, int]], end: int) -> Figure:
-    changes: dict[int, int] = {}
-    for _, from_ms, to_ms in gaps:
-        changes[from_ms] = changes.get(from_ms, 0) + 1
-        changes[to_ms] = changes.get(to_ms, 0) - 1
+def _unread(found: Timeline, unread: Sequence[tuple[int, int]], end: int) -> Figure:
+    changes = dict(unread)
     rows: list[Json] = []
     count = 0
     for at, until in pairwise(sorted({*changes, end})):

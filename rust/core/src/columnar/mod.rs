@@ -11,6 +11,7 @@
 //! A consumer group comes as two record batches, and its assignment goes as a column of lists: [`assign`]; many groups come
 //! one behind the other: [`assign_groups`]. The assignors' arithmetic takes columns, too: [`Quotas`].
 //! Records come as one batch, and go as a column of partitions: [`place`]. The replicas of partitions go as a column of lists: [`replicas`].
+//! Who read what in a group's timeline goes as record batches: [`ownership`].
 //!
 //! This is the only module that knows Arrow.
 
@@ -26,6 +27,7 @@ mod members;
 mod placement;
 mod quotas;
 mod records;
+mod timeline;
 mod type_name;
 mod workers;
 
@@ -40,4 +42,5 @@ pub use many::{Many, assign_groups};
 pub use placement::replicas;
 pub use quotas::{Numbers, Odd, QuotaRule, Quotas};
 pub use records::place;
+pub use timeline::ownership;
 pub use workers::{Alone, Job, Workers};

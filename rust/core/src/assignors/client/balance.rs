@@ -3,6 +3,7 @@
 use super::group::Group;
 use super::partition_movements::Movements;
 use super::rack_awareness;
+use super::sorted_members::SortedMembers;
 use super::subscriptions::Topics;
 use crate::assignors::given::NONE;
 use crate::{Error, Result};
@@ -30,7 +31,7 @@ pub(crate) struct Balance<'a> {
     /// Who owned it in an older generation.
     previous: Vec<Option<(u32, i32)>>,
     /// Members by how many partitions they have, and then by id.
-    sorted: Vec<(usize, u32)>,
+    sorted: SortedMembers,
     /// Members with whom nothing can be exchanged.
     fixed: Vec<bool>,
     movements: Movements,
@@ -58,14 +59,13 @@ impl<'a> Balance<'a> {
             }
         }
         let beyond = group.partitions_and_beyond() > group.partitions() as usize;
-        let mut sorted: Vec<_> = lists.iter().map(Vec::len).zip(0..).collect();
-        sorted.sort_unstable();
         Self {
             odd: previous.iter().any(Option::is_some)
                 || (rules == Rules::Kafka39 && (beyond || topics.named_twice)),
             rules,
             doubled: false,
             gaining: None,
+            sorted: sorted(&lists, |_| false),
             fixed: vec![false; lists.len()],
             movements: Movements::new(group),
             group,
@@ -73,7 +73,6 @@ impl<'a> Balance<'a> {
             lists,
             owner,
             previous,
-            sorted,
         }
     }
 
@@ -108,7 +107,7 @@ impl<'a> Balance<'a> {
             let shared = |&partition: &u32| self.topics.shared(self.group.topic_of[partition as usize]);
             self.fixed[member] = list.len() >= self.most(member) && !list.iter().any(shared);
         }
-        self.sorted.retain(|&(_, member)| !self.fixed[member as usize]);
+        self.sorted = sorted(&self.lists, |member| self.fixed[member as usize]);
         let owned = self.owner.iter().filter(|&&owner| owner != NONE).count();
         self.doubled = self.lists.iter().map(Vec::len).sum::<usize>() > owned;
     }
@@ -156,9 +155,8 @@ impl<'a> Balance<'a> {
             }
         }
         let topic = self.group.topic_of[partition as usize];
-        let fewer = self.sorted.iter().take_while(|&&(count, _)| count + 1 < has);
-        let Some(&(_, member)) = fewer.into_iter().find(|&&(_, member)| self.topics.reads(member, topic))
-        else {
+        let fewer_than = has.saturating_sub(1);
+        let Some(member) = self.sorted.first(self.topics.readers_of(topic), fewer_than, |_| true) else {
             return Ok(false);
         };
         self.move_to(partition, member);
@@ -171,47 +169,29 @@ impl<'a> Balance<'a> {
         let owner = self.owner[partition as usize];
         self.movements.record(self.group, partition, owner, member);
         let list = &mut self.lists[owner as usize];
-        let count = list.len();
         if let Some(place) = list.iter().position(|&other| other == partition) {
             list.remove(place);
-            self.resort(owner, count, count - 1);
+            self.sorted.down(owner);
         }
         self.give(partition, member);
     }
 
     fn give(&mut self, partition: u32, member: u32) {
-        let count = self.lists[member as usize].len();
         self.lists[member as usize].push(partition);
         self.owner[partition as usize] = member;
-        self.resort(member, count, count + 1);
-    }
-
-    /// A member's count has changed: it moves among the sorted.
-    fn resort(&mut self, member: u32, from: usize, to: usize) {
-        let Ok(old) = self.sorted.binary_search(&(from, member)) else { return };
-        let new = self.sorted.partition_point(|&other| other < (to, member));
-        if from < to {
-            self.sorted[old..new].rotate_left(1);
-            self.sorted[new - 1] = (to, member);
-        } else {
-            self.sorted[new..=old].rotate_right(1);
-            self.sorted[new] = (to, member);
-        }
+        self.sorted.up(member);
     }
 
     /// The first of the sorted that reads a partition's topic, and meets a condition.
     fn fewest(&self, partition: u32, meets: impl Fn(u32) -> bool) -> Option<u32> {
         let topic = self.group.topic_of[partition as usize];
-        let able = |&&(_, member): &&(usize, u32)| self.topics.reads(member, topic) && meets(member);
-        self.sorted.iter().find(able).map(|&(_, member)| member)
+        self.sorted.first(self.topics.readers_of(topic), usize::MAX, meets)
     }
 
     /// Whether Kafka takes the whole for balanced, and stops. Where nothing is odd, a member that could gain shows at the
     /// partition at hand just as well, so that the cheap half of the question is enough.
     fn is_balanced(&mut self) -> bool {
-        let (Some(&(least, _)), Some(&(most, _))) = (self.sorted.first(), self.sorted.last()) else {
-            return true;
-        };
+        let Some((least, most)) = self.sorted.bounds() else { return true };
         if least + 1 >= most {
             return true;
         }
@@ -219,7 +199,7 @@ impl<'a> Balance<'a> {
             return false;
         }
         if self.doubled {
-            return !self.sorted.iter().any(|&(count, member)| self.could_gain_doubled(count, member));
+            return !self.sorted.iter().any(|(count, member)| self.could_gain_doubled(count, member));
         }
         let gains = |&(member, partition): &(u32, u32)| self.gains(member, partition);
         if self.gaining.as_ref().is_some_and(gains) {
@@ -256,7 +236,7 @@ impl<'a> Balance<'a> {
             (group.starts[topic]..group.starts[topic + 1]).max_by_key(|&partition| self.load(partition))
         };
         let heaviest: Vec<_> = (0..group.topics.len()).map(heaviest).collect();
-        self.sorted.iter().find_map(|&(_, member)| {
+        self.sorted.iter().find_map(|(_, member)| {
             let topics = self.topics.of.get(member as usize).iter();
             let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
             found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
@@ -299,4 +279,9 @@ impl<'a> Balance<'a> {
         let score = score as i32;
         score
     }
+}
+
+/// Members by how many partitions they have, without those that are left out.
+fn sorted(lists: &[Vec<u32>], left_out: impl Fn(u32) -> bool) -> SortedMembers {
+    SortedMembers::new(&lists.iter().map(Vec::len).collect::<Vec<_>>(), left_out)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::subscriptions::Subscribed;
 use crate::assignors::given::{Given, MOST_PARTITIONS, NONE};
 use crate::assignors::{Assignment, Lists};
 use crate::java::hash_map::Walker;
@@ -24,7 +25,7 @@ pub struct Group<'a> {
     /// The order in which it walks a map that was filled in the order of the first.
     pub(crate) second_walk: Vec<u32>,
     /// Each member's subscription as it was given.
-    pub(crate) subscribed: Lists<u32>,
+    pub(crate) subscribed: Subscribed,
     /// What each member owns, in the order given: a topic, and a partition, or `NONE` where the topic is not there.
     pub(crate) owned: Lists<(u32, u32)>,
     /// The partitions' numbers in their topics where those are not there, in the order of `owned`.
@@ -57,7 +58,7 @@ impl<'a> Group<'a> {
         let mut group = Self {
             second_walk: walker.walk(&order),
             walk: order,
-            subscribed: Lists::default(),
+            subscribed: Subscribed::new(given, &given_members, &topic),
             owned: Lists::default(),
             absent: Vec::new(),
             generations: by(&given_members, &given.generations),
@@ -73,11 +74,6 @@ impl<'a> Group<'a> {
             given_topics,
             given_members,
         };
-        for &place in &group.given_members {
-            let subscribed = given.subscribed.get(place as usize);
-            group.subscribed.values.extend(subscribed.iter().map(|&place| topic[place as usize]));
-            group.subscribed.end();
-        }
         group.number_partitions(given)?;
         group.take_racks(given);
         group.take_owned(given, &topic);
@@ -86,7 +82,7 @@ impl<'a> Group<'a> {
 
     fn number_partitions(&mut self, given: &Given<'_>) -> Result<()> {
         let mut wanted = vec![false; self.topics.len()];
-        for &topic in &self.subscribed.values {
+        for &topic in self.subscribed.named() {
             wanted[topic as usize] = true;
         }
         let mut end = 0_u32;
@@ -222,7 +218,11 @@ impl<'a> Group<'a> {
     pub(crate) fn topic_walk(&self) -> Vec<u32> {
         let mut seen = vec![false; self.topics.len()];
         let mut inserted = Vec::new();
+        let mut lists = vec![false; self.subscribed.distinct()];
         for &member in &self.walk {
+            if std::mem::replace(&mut lists[self.subscribed.list(member)], true) {
+                continue;
+            }
             for &topic in self.subscribed.get(member as usize) {
                 if !std::mem::replace(&mut seen[topic as usize], true) {
                     inserted.push(topic);

@@ -9,6 +9,7 @@
 //! | `owned_partitions` | what members say that they own, and who is believed |
 //! | `constrained_assignment` | the sticky algorithm for equal subscriptions |
 //! | `general_assignment`, `balance`, `partition_movements` | the sticky algorithm for unequal ones |
+//! | `sorted_members` | members by how many partitions they have |
 //! | `subscriptions` | who may read which topics |
 //! | `cooperative_sticky` | what is withheld for the second rebalance |
 //! | `rack_awareness` | which racks matter (KIP-881) |
@@ -23,5 +24,6 @@ mod partition_movements;
 mod rack_awareness;
 pub(super) mod range;
 pub(super) mod round_robin;
+mod sorted_members;
 pub(super) mod sticky;
 pub(super) mod subscriptions;

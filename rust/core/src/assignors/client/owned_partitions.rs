@@ -9,7 +9,7 @@ use crate::java::hash_map::Walker;
 pub(crate) struct Claims {
     /// Whether the members subscribe to the same topics, as Kafka looks at it.
     pub(crate) equal_subscriptions: bool,
-    /// What each member claims, in the order in which its claims reach the assignor.
+    /// What each member claims, in the order in which its claims reach the assignor, if that counts.
     sent: Lists<u32>,
     /// The newest generation that members name: those of `StickyAssignor` name it beside what they own, or not at all.
     pub(crate) newest: i32,
@@ -23,14 +23,17 @@ const NOBODY: usize = usize::MAX;
 
 impl Claims {
     /// Looks at the members in the order in which Java walks their map. What a member of `StickyAssignor` owns comes in
-    /// its user data, topic by topic; `cooperative` members send it as it is.
+    /// its user data, topic by topic; `cooperative` members send it as it is. Where subscriptions are equal, the algorithm
+    /// sorts what a member owns, and the order in which it comes does not count.
     pub(crate) fn new(group: &Group<'_>, cooperative: bool) -> Self {
         let partitions: Vec<_> = group.owned.values.iter().map(|&(_, partition)| partition).collect();
-        let sent = if cooperative { as_given(group, &partitions) } else { by_topic(group, &partitions) };
+        let equal_subscriptions = first_unequal(group).is_none();
+        let is_as_given = cooperative || equal_subscriptions;
+        let sent = if is_as_given { as_given(group, &partitions) } else { by_topic(group, &partitions) };
         let naming = group.generations.iter().zip(&group.sends).filter(|&(_, &sends)| sends || cooperative);
         let mut found = Self {
             newest: naming.map(|(&generation, _)| generation).max().unwrap_or(-1),
-            equal_subscriptions: first_unequal(group).is_none(),
+            equal_subscriptions,
             believed: vec![NOBODY; group.partitions_and_beyond()],
             contested: vec![false; group.partitions_and_beyond()],
             sent,
@@ -75,14 +78,19 @@ impl Claims {
 pub(crate) fn first_unequal(group: &Group<'_>) -> Option<usize> {
     let mut first = vec![false; group.topics.len()];
     let mut topics = 0;
+    // The list that was compared last: whoever has the same one passes as well.
+    let mut passed = None;
     for (place, &member) in group.walk.iter().enumerate() {
         let subscribed = group.subscribed.get(member as usize);
         if topics == 0 {
             for &topic in subscribed {
                 topics += usize::from(!std::mem::replace(&mut first[topic as usize], true));
             }
-        } else if subscribed.len() != topics || subscribed.iter().any(|&topic| !first[topic as usize]) {
-            return Some(place);
+        } else if passed != Some(group.subscribed.list(member)) {
+            if subscribed.len() != topics || subscribed.iter().any(|&topic| !first[topic as usize]) {
+                return Some(place);
+            }
+            passed = Some(group.subscribed.list(member));
         }
     }
     None

@@ -1,6 +1,8 @@
 //! `RangeAssignor`: each topic's partitions in ranges over its members, by rack first where racks matter (KIP-881).
 
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
+use std::sync::Arc;
 
 use super::group::Group;
 use super::rack_awareness;
@@ -9,6 +11,9 @@ use crate::assignors::quotas::Quota;
 
 /// What each member reads.
 pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
+    if !group.has_racks() {
+        return in_ranges(group);
+    }
     let mut topics = topics(group);
     let mut dealt = Vec::with_capacity(group.partitions() as usize);
     let by_rack = topics.iter().any(|topic| topic.by_rack);
@@ -24,11 +29,46 @@ pub(crate) fn assign(group: &Group<'_>) -> Lists<u32> {
     Lists::dealt(group.members(), &dealt)
 }
 
+/// Without racks: of each topic's members, the first ones get one partition more where it does not come out even.
+fn in_ranges(group: &Group<'_>) -> Lists<u32> {
+    let members = members(group);
+    let mut dealt = Vec::with_capacity(group.partitions() as usize);
+    for topic in group.topic_walk() {
+        let members = &members[topic as usize];
+        let partitions = group.starts[topic as usize]..group.starts[topic as usize + 1];
+        let (each, extra) = (partitions.len() / members.len(), partitions.len() % members.len());
+        let room =
+            (0..).zip(members.iter()).map(|(place, &member)| (member, each + usize::from(place < extra)));
+        let members =
+            room.take_while(|&(_, room)| room > 0).flat_map(|(member, room)| repeat_n(member, room));
+        dealt.extend(members.zip(partitions));
+    }
+    Lists::dealt(group.members(), &dealt)
+}
+
+/// By topic, its members, sorted. Where all subscribe to the same, topics share one list of them.
+fn members(group: &Group<'_>) -> Vec<Arc<[u32]>> {
+    let sorted = group.static_first();
+    if group.subscribed.distinct() <= 1 {
+        return vec![sorted.into(); group.topics.len()];
+    }
+    let mut members = vec![Vec::new(); group.topics.len()];
+    for member in sorted {
+        for &topic in group.subscribed.get(member as usize) {
+            let members: &mut Vec<u32> = &mut members[topic as usize];
+            if members.last() != Some(&member) {
+                members.push(member);
+            }
+        }
+    }
+    members.into_iter().map(Arc::from).collect()
+}
+
 /// A topic while it is dealt out (`TopicAssignmentState`).
 struct Topic<'a> {
     group: &'a Group<'a>,
     /// Its members, sorted.
-    members: Vec<u32>,
+    members: Arc<[u32]>,
     first: u32,
     /// By partition, whether it has been dealt.
     dealt: Vec<bool>,
@@ -43,17 +83,9 @@ struct Topic<'a> {
 
 /// The topics that are there, in the order in which Java walks them.
 fn topics<'a>(group: &'a Group<'a>) -> Vec<Topic<'a>> {
-    let mut members = vec![Vec::new(); group.topics.len()];
-    for member in group.static_first() {
-        for &topic in group.subscribed.get(member as usize) {
-            let members: &mut Vec<u32> = &mut members[topic as usize];
-            if members.last() != Some(&member) {
-                members.push(member);
-            }
-        }
-    }
+    let members = members(group);
     let state = |topic: u32| {
-        let members = std::mem::take(&mut members[topic as usize]);
+        let members = Arc::clone(&members[topic as usize]);
         let (first, count) = (group.starts[topic as usize], group.count(topic as usize));
         let partitions = count as usize;
         let quota = Quota::of_counts(partitions, members.len());
@@ -78,7 +110,7 @@ fn match_racks(topics: &mut [Topic<'_>], dealt: &mut Vec<(u32, u32)>) {
     for topic in topics.iter_mut() {
         let racked = topic.members.iter().any(|&member| topic.group.member_racks[member as usize].is_some());
         let partitions = if racked { topic.dealt.len() } else { 0 };
-        alike.entry((topic.members.clone(), partitions)).or_default().push(topic);
+        alike.entry((Arc::clone(&topic.members), partitions)).or_default().push(topic);
     }
     for ((members, partitions), mut topics) in alike {
         if let [topic] = &mut topics[..] {

@@ -1,7 +1,61 @@
-//! Who may read which topics, where members subscribe to different ones.
+//! Members' subscriptions, and who may read which topics where these differ.
+
+use rustc_hash::FxHashMap;
 
 use super::group::Group;
+use crate::assignors::given::Given;
 use crate::assignors::lists::Lists;
+
+/// The members' subscriptions as they were given. Most groups have one list of topics, or a few: each is kept once, so that
+/// a group of many members and topics is not walked member by member and topic by topic.
+#[derive(Debug)]
+pub(crate) struct Subscribed {
+    lists: Lists<u32>,
+    /// By member, its list.
+    of: Vec<u32>,
+}
+
+impl Subscribed {
+    /// Those of `members`, places in what was given, with the topics' numbers.
+    pub(crate) fn new(given: &Given<'_>, members: &[u32], numbers: &[u32]) -> Self {
+        let (mut lists, mut of) = (Lists::default(), Vec::with_capacity(members.len()));
+        let mut known = FxHashMap::<&[u32], u32>::default();
+        let mut last: (&[u32], u32) = (&[], 0);
+        for &place in members {
+            let list = given.subscribed.get(place as usize);
+            if of.is_empty() || last.0 != list {
+                let next = u32::try_from(lists.len()).unwrap_or(u32::MAX);
+                last = (list, *known.entry(list).or_insert(next));
+                if last.1 == next {
+                    lists.values.extend(list.iter().map(|&topic| numbers[topic as usize]));
+                    lists.end();
+                }
+            }
+            of.push(last.1);
+        }
+        Self { lists, of }
+    }
+
+    /// A member's topics, as often as it names them.
+    pub(crate) fn get(&self, member: usize) -> &[u32] {
+        self.lists.get(self.of[member] as usize)
+    }
+
+    /// The number of a member's list: those that name the same topics in the same order have the same one.
+    pub(crate) fn list(&self, member: u32) -> usize {
+        self.of[member as usize] as usize
+    }
+
+    /// How many different lists there are.
+    pub(crate) fn distinct(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// The topics that anybody names.
+    pub(crate) fn named(&self) -> &[u32] {
+        &self.lists.values
+    }
+}
 
 /// Who may read which topics.
 pub(crate) struct Topics {
@@ -9,7 +63,7 @@ pub(crate) struct Topics {
     pub(crate) of: Lists<u32>,
     /// How often each topic is named.
     pub(crate) readers: Vec<usize>,
-    /// Bits: whether a member subscribes to a topic.
+    /// By topic, bits: whether a member subscribes to it.
     subscribed: Vec<u64>,
     words: usize,
     /// Topics in the order in which they are dealt: those with few readers first.
@@ -20,11 +74,11 @@ pub(crate) struct Topics {
 
 impl Topics {
     pub(crate) fn new(group: &Group<'_>) -> Self {
-        let words = group.topics.len().div_ceil(64);
+        let words = group.members().div_ceil(64);
         let mut topics = Self {
             of: Lists::default(),
             readers: vec![0; group.topics.len()],
-            subscribed: vec![0; group.members() * words],
+            subscribed: vec![0; group.topics.len() * words],
             words,
             sorted: Vec::new(),
             named_twice: false,
@@ -34,9 +88,9 @@ impl Topics {
                 if group.count(topic as usize) > 0 {
                     topics.of.values.push(topic);
                     topics.readers[topic as usize] += 1;
-                    let word = &mut topics.subscribed[member * words + topic as usize / 64];
-                    topics.named_twice |= *word >> (topic % 64) & 1 == 1;
-                    *word |= 1 << (topic % 64);
+                    let word = &mut topics.subscribed[topic as usize * words + member / 64];
+                    topics.named_twice |= *word >> (member % 64) & 1 == 1;
+                    *word |= 1 << (member % 64);
                 }
             }
             topics.of.end();
@@ -48,7 +102,12 @@ impl Topics {
     }
 
     pub(crate) fn reads(&self, member: u32, topic: u32) -> bool {
-        self.subscribed[member as usize * self.words + topic as usize / 64] >> (topic % 64) & 1 == 1
+        self.readers_of(topic)[member as usize / 64] >> (member % 64) & 1 == 1
+    }
+
+    /// Bits of the members that subscribe to a topic.
+    pub(crate) fn readers_of(&self, topic: u32) -> &[u64] {
+        &self.subscribed[topic as usize * self.words..(topic as usize + 1) * self.words]
     }
 
     /// Whether a topic could be read by another member.

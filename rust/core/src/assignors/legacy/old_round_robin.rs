@@ -52,7 +52,7 @@ fn order(group: &Group<'_>) -> Vec<(u32, u32)> {
 /// all consumers' threads, of replicas and of partitions. The JSON has the topics by name here.
 fn topic_walk(group: &Group<'_>) -> Vec<u32> {
     let mut is_read = vec![false; group.topics.len()];
-    group.subscribed.values.iter().for_each(|&topic| is_read[topic as usize] = true);
+    group.subscribed.named().iter().for_each(|&topic| is_read[topic as usize] = true);
     let read = (0..).zip(is_read).filter(|&(_, is_read)| is_read).map(|(topic, _)| topic).collect();
     let hashes: Vec<_> = group.topics.iter().map(|topic| hash_code(topic)).collect();
     let subscription = scala_maps::immutable(&hashes, read);

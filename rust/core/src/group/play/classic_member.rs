@@ -50,7 +50,7 @@ impl World {
             self.drop_all(reader, read, committed);
         } else if cooperative {
             let gone: Vec<Place> =
-                client.reading.iter().copied().filter(|(topic, _)| !client.topics.contains(topic)).collect();
+                client.reading.iter().copied().filter(|&(topic, _)| !client.subscribes(topic)).collect();
             self.release(reader, &gone);
         } else {
             self.release_all(reader);
@@ -198,11 +198,15 @@ impl World {
             let beyond = |&(topic, partition): &Place| {
                 seen(topic).is_some_and(|count| partition.cast_unsigned() >= count)
             };
-            let wanted = |(_, _, said): &(_, _, Said)| {
+            // Members that subscribe to the same share one list, which is looked at once.
+            let mut known: Option<&Arc<[u32]>> = None;
+            let wants = joined.members.iter().any(|(_, _, said)| {
+                let is_known = known.replace(&said.topics).is_some_and(|it| Arc::ptr_eq(it, &said.topics));
                 let remembered = said.remembers.as_ref().map_or(&said.owned, |(owned, _)| owned);
-                said.topics.iter().any(|&topic| seen(topic).is_none()) || remembered.iter().any(beyond)
-            };
-            if joined.members.iter().any(wanted) {
+                !is_known && said.topics.iter().any(|&topic| seen(topic).is_none())
+                    || remembered.iter().any(beyond)
+            });
+            if wants {
                 self.refresh(reader);
             }
             let assignor: Assignor = joined.protocol.as_deref().unwrap_or("range").parse()?;
@@ -230,7 +234,7 @@ impl World {
         let client = &mut self.clients[reader as usize];
         let Some(config) = client.config.clone() else { return };
         client.joining = false;
-        if assignment.iter().any(|(topic, _)| !client.topics.contains(topic)) {
+        if assignment.iter().any(|&(topic, _)| !client.subscribes(topic)) {
             // `checkAssignmentMatchedSubscription`: a static member that is back with another subscription is told what the
             // one before it had. It joins again, and says a generation now, which is news to the coordinator.
             self.join_classic(reader, "was told to read what it does not subscribe to");

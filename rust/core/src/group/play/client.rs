@@ -178,6 +178,11 @@ impl Client {
         self.told_topics.as_ref().is_some_and(same)
     }
 
+    /// Whether it is subscribed to a topic. Most subscribe to all of them in their order, where a topic's place is its number.
+    pub(super) fn subscribes(&self, topic: u32) -> bool {
+        self.topics.get(topic as usize) == Some(&topic) || self.topics.contains(&topic)
+    }
+
     pub(super) fn is_static(&self) -> bool {
         self.config.as_ref().is_some_and(|config| config.instance.is_some())
     }

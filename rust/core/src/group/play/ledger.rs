@@ -147,7 +147,33 @@ impl Ledger {
                 }
             }
         }
-        self.spans.sort_unstable_by_key(|span| (span.place, span.from));
+        self.sort_spans();
+    }
+}
+
+impl Ledger {
+    /// Sorts the spans by partition. A partition's spans end one after the other, so that their order is that of their
+    /// times: they are dealt, and not compared.
+    fn sort_spans(&mut self) {
+        let mut first = vec![0];
+        for readings in &self.readings {
+            first.push(first[first.len() - 1] + readings.len());
+        }
+        let number = |span: &Span| first[span.place.0 as usize] + usize::try_from(span.place.1).unwrap_or(0);
+        let mut places = vec![0_usize; first[first.len() - 1] + 1];
+        for span in &self.spans {
+            places[number(span) + 1] += 1;
+        }
+        for partition in 1..places.len() {
+            places[partition] += places[partition - 1];
+        }
+        let mut sorted = self.spans.clone();
+        for span in &self.spans {
+            let place = &mut places[number(span)];
+            sorted[*place] = *span;
+            *place += 1;
+        }
+        self.spans = sorted;
     }
 }
 

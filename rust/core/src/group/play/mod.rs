@@ -11,10 +11,12 @@ mod ledger;
 mod metadata;
 mod on_leader_elected;
 mod script;
+mod sums;
 mod world;
 
 pub use ledger::{Ledger, Reader, Reading, Span};
 pub use script::{Action, Consumer, Generation, Message, Protocol, Script, Timeline};
+pub use sums::{Changes, Unread};
 
 use crate::Result;
 

@@ -143,6 +143,8 @@ pub struct Timeline {
     pub ended: i64,
     /// Whether nothing moved any more.
     pub settled: bool,
+    /// The members, by name.
+    pub clients: Vec<Name>,
     /// The topics with their partitions at the end.
     pub topics: Vec<(Name, Option<u32>)>,
 }

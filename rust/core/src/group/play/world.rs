@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::super::Map;
 use super::super::consumer::Place;
 use super::super::event_queue::Queue;
+use super::super::{Map, Set};
 use super::super::{classic, consumer};
 use super::client::{Answer, Asked, Client, Said};
 use super::ledger::{Ledger, Reader};
@@ -57,6 +57,8 @@ pub(super) struct World {
     pub by_id: Map<Name, Reader>,
     /// How many bytes the longest of these ids has.
     pub longest_id: usize,
+    /// The subscriptions that there ever were.
+    subscriptions: Set<Arc<[u32]>>,
     messages: Option<Vec<Message>>,
     queue: Queue<(i64, u64), Todo>,
     actions: VecDeque<(i64, Action)>,
@@ -98,6 +100,7 @@ impl World {
             commits: Vec::new(),
             by_id: Map::default(),
             longest_id: 0,
+            subscriptions: Set::default(),
             messages: script.keeps_messages.then(Vec::new),
             queue: Queue::default(),
             actions: script.actions.into(),
@@ -161,6 +164,7 @@ impl World {
             messages: self.messages.unwrap_or_default(),
             ended,
             settled,
+            clients: self.names,
             topics: self.topics,
         })
     }
@@ -236,11 +240,12 @@ impl World {
     fn follow(&mut self, action: Action) -> Result<()> {
         match action {
             Action::Join(reader, config, topics) => {
+                let subscription = self.subscription(topics);
                 let client = &mut self.clients[reader as usize];
                 let start = client.start + 1;
                 *client = Client { start, since: self.now, alive: true, ..Client::new() };
                 client.commits_since = self.now;
-                client.topics = topics.into();
+                client.topics = subscription;
                 client.seen = vec![None; self.topics.len()];
                 client.config = Some(config);
                 self.refresh(reader);
@@ -277,7 +282,7 @@ impl World {
                 Ok(())
             }
             Action::Subscribe(reader, topics) => {
-                self.clients[reader as usize].topics = topics.into();
+                self.clients[reader as usize].topics = self.subscription(topics);
                 self.refresh(reader);
                 self.look_later(reader);
                 self.subscribe(reader);
@@ -307,6 +312,16 @@ impl World {
             Action::Commit(reader, generation) => self.commit(reader, generation),
             Action::Beside => Ok(()),
         }
+    }
+
+    /// A list of topics: members that subscribe to the same share one, which are thousands of topics for thousands of members.
+    fn subscription(&mut self, topics: Vec<u32>) -> Arc<[u32]> {
+        if let Some(known) = self.subscriptions.get(&topics[..]) {
+            return Arc::clone(known);
+        }
+        let new: Arc<[u32]> = topics.into();
+        self.subscriptions.insert(Arc::clone(&new));
+        new
     }
 
     /// A broker knows at once when the topics have changed.

@@ -1,0 +1,98 @@
+"""What a timeline's spans of reading add up to, for charts and pages; the core sums up what may be millions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from partwright import _core
+    from partwright.group.script import Script
+
+__all__ = ["Readers", "extremes"]
+
+
+class Readers:
+    """Who reads how much when, and what nobody reads.
+
+    Args:
+        script: What was played.
+        timeline: What became of it.
+
+    Attributes:
+        end_ms: A little more than when the last thing happened, which is seen so.
+        names: All members, then the consumers that assigned themselves what they read.
+    """
+
+    def __init__(self, script: Script, timeline: _core.Timeline) -> None:
+        self._script, self._timeline = script, timeline
+        self._topics = list(script.topics)
+        ended_ms, _ = timeline.end()
+        self.end_ms = max(ended_ms + ended_ms // 50, 1)
+        self.names = list(dict.fromkeys([*script.members, *(name for name, *_ in script.assigned)]))
+
+    @property
+    def partitions(self) -> list[str]:
+        """The partitions that anybody read, as `topic-0`."""
+        assigned = (f"{topic}-{number}" for *_, pairs in self._script.assigned for topic, number in pairs)
+        return list(dict.fromkeys([*map(self._partition, self._timeline.read()), *assigned]))
+
+    def changes(self, names: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+        """By name, when how many partitions more, or fewer, each of these read; what they read at the end goes on."""
+        numbers = {name: number for number, name in enumerate(self._script.members)}
+        asked = [name for name in names if name in numbers]
+        found = dict.fromkeys(names, ()) | dict(
+            zip(asked, self._timeline.changes([numbers[name] for name in asked]), strict=True)
+        )
+        changes = {name: list(those) for name, those in found.items()}
+        for name, from_ms, to_ms, pairs in self._script.assigned:
+            if name in changes:
+                changes[name].append((from_ms, len(pairs)))
+                changes[name] += [] if to_ms is None else [(to_ms, -len(pairs))]
+        return changes
+
+    def unread(self) -> tuple[list[tuple[int, int]], tuple[str, int, int] | None]:
+        """When how many partitions more, or fewer, had no reader, and the longest such span: whose, from and to."""
+        changes, longest = self._timeline.gap_changes(self.end_ms)
+        return changes, None if longest is None else (self._partition(longest[0]), *longest[1:])
+
+    def gaps(self) -> list[tuple[str, int, int]]:
+        """Each span in which a partition had no reader: its name, from and to."""
+        gaps = self._timeline.gaps(self.end_ms)
+        return [(self._partition(place), from_ms, to_ms) for place, from_ms, to_ms in gaps]
+
+    @property
+    def began(self) -> bool:
+        """Whether the group read anything at all."""
+        return self._timeline.spans() > 0
+
+    def _partition(self, place: tuple[int, int]) -> str:
+        return f"{self._topics[place[0]]}-{place[1]}"
+
+
+def extremes(changes: Iterable[tuple[int, int]], edges: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Of each span of time the least and the greatest that a count was, of when it changed and by how much.
+
+    Examples:
+        >>> extremes([(5, 1), (7, 2), (15, -3)], [0, 10, 20])
+        ([0, 0], [3, 3])
+    """
+    changes = sorted(changes)
+    fewest, most = [], []
+    count, place = 0, 0
+    for start, stop in pairwise(edges):
+        while place < len(changes) and changes[place][0] <= start:
+            count += changes[place][1]
+            place += 1
+        low = high = count
+        while place < len(changes) and changes[place][0] < stop:
+            at = changes[place][0]
+            while place < len(changes) and changes[place][0] == at:
+                count += changes[place][1]
+                place += 1
+            low, high = min(low, count), max(high, count)
+        fewest.append(low)
+        most.append(high)
+    return fewest, most
