@@ -1,4 +1,4 @@
-"""The assignors of sarama, franz-go, kafka-go and kafkajs: what the released clients said, and what chance leaves open.
+"""The assignors of sarama, kafka-go, franz-go and kafkajs: what the released clients said, and what chance leaves open.
 
 Where a client leaves something to chance, the golden files have all of its answers to small groups, and each of ours
 must be one of them. The slow tests ask the running clients about random groups: PARTWRIGHT_SEED repeats them, and
@@ -31,7 +31,8 @@ VERSIONS = {
     "kafka-go": "0.4.51",
     "kafkajs": "2.2.4",
 }
-CASES, SMALL_CASES, ROUNDS = 500, 40, 5
+CASES = 500
+SMALL_CASES, ROUNDS = 40, 5
 SEEDS = 40
 MANY = 8
 """Keys that stand in a Go map in the order in which they were put; of more, many runs miss some orders."""

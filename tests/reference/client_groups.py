@@ -1,4 +1,4 @@
-"""Asks the assignors of sarama, franz-go, kafka-go and kafkajs about random groups, round by round.
+"""Asks the assignors of sarama, kafka-go, franz-go and kafkajs about random groups, round by round.
 
 Where a client leaves something to chance, the order of Go's maps, a small group is asked so often that all answers that
 the client can give are seen: a group that `runs` has `assignments` for its answer.

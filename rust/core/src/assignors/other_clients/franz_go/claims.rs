@@ -1,7 +1,7 @@
 //! What members say that they own, and who keeps what (`parseMemberMetadata`, `tryRestickyStales`).
 
 use super::Version;
-use super::sticky::{Balancer, NOBODY, Owner};
+use super::balancer::{Balancer, NOBODY, Owner};
 use crate::assignors::other_clients::go_group::GoGroup;
 use crate::go::draws::Draws;
 use crate::go::map::Map;

@@ -2,7 +2,8 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | `sticky` | the steps of a sticky balancing, and what is balanced |
+//! | `sticky` | the steps of a sticky balancing |
+//! | `balancer` | what is balanced |
 //! | `claims` | what members say that they own, and who keeps what |
 //! | `racks` | racks of members and of partitions' leaders |
 //! | `unassigned` | who gets what nobody had |
@@ -11,6 +12,7 @@
 //! | `repair`, `rotations` | the fewest moves among all answers of the same sizes, since 1.22 |
 //! | `cooperative` | what waits for the next rebalance |
 
+mod balancer;
 mod claims;
 mod cooperative;
 mod levels;

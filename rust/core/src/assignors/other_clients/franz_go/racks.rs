@@ -1,14 +1,7 @@
 //! Racks of members and of partitions' leaders (`initRacks`).
 
-use super::sticky::Balancer;
+use super::balancer::{Balancer, Racks};
 use crate::assignors::other_clients::go_group::GoGroup;
-
-/// Racks as numbers; 0 is no rack.
-pub(super) struct Racks {
-    pub(super) members: Vec<u32>,
-    pub(super) partitions: Vec<u32>,
-    pub(super) count: usize,
-}
 
 impl Racks {
     /// `initRacks`, where members and leaders have racks; topics come in the order of a map of their own.

@@ -3,44 +3,11 @@
 //! Topics with the same readers are a class, and a class's partitions in one rack are a row. How many of each row each
 //! member has is a table, and rotations through the table lower its price until none does.
 
-use super::rotations::{Finder, Rotation};
-use super::sticky::{Balancer, NOBODY};
-
-/// How many partitions of a row a member has, and what one more or one fewer costs.
-#[derive(Clone)]
-pub(super) struct Cell {
-    pub(super) add: i64,
-    /// Nothing where there is none to give up.
-    pub(super) drop: Option<i64>,
-    pub(super) row: usize,
-    pub(super) member: u32,
-    count: usize,
-    /// How many of them it had at first.
-    held: usize,
-    /// Whether the row is in another rack than the member.
-    off_rack: bool,
-}
-
-impl Cell {
-    fn price(&mut self, rack_price: i64) {
-        let rack = if self.off_rack { rack_price } else { 0 };
-        self.add = rack + i64::from(self.count >= self.held);
-        self.drop = (self.count > 0).then(|| -rack - i64::from(self.count > self.held));
-    }
-
-    /// How many partitions may move before the price changes.
-    fn room(&self, gains: bool) -> usize {
-        match (gains, self.count < self.held, self.count > self.held) {
-            (true, true, _) => self.held - self.count,
-            (true, false, _) => usize::MAX,
-            (false, _, true) => self.count - self.held,
-            (false, _, false) => self.count,
-        }
-    }
-}
+use super::balancer::{Balancer, NOBODY};
+use super::rotations::{Entry, Finder, Rotation};
 
 struct Table {
-    cells: Vec<Cell>,
+    cells: Vec<Entry>,
     /// By slot, its cell; none in a row without partitions.
     cell_at: Vec<Option<usize>>,
     /// By member, its classes, sorted.
@@ -166,9 +133,9 @@ impl Table {
         table
     }
 
-    fn slot(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Cell {
+    fn slot(&self, balancer: &Balancer, member: usize, class: usize, rack: usize) -> Entry {
         let own = balancer.racks.as_ref().map_or(0, |racks| racks.members[member] as usize);
-        Cell {
+        Entry {
             add: 0,
             drop: None,
             row: class * self.stride + rack,

@@ -1,7 +1,38 @@
 //! Rotations of partitions among members that lower the price of a plan (`stickyFinder` of `repair.go`): Bellman-Ford
 //! from every node at once, over rows, members, and a node for each level of load.
 
-use super::repair::Cell;
+/// How many partitions of a row a member has, and what one more or one fewer costs.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) add: i64,
+    /// Nothing where there is none to give up.
+    pub(super) drop: Option<i64>,
+    pub(super) row: usize,
+    pub(super) member: u32,
+    pub(super) count: usize,
+    /// How many of them it had at first.
+    pub(super) held: usize,
+    /// Whether the row is in another rack than the member.
+    pub(super) off_rack: bool,
+}
+
+impl Entry {
+    pub(super) fn price(&mut self, rack_price: i64) {
+        let rack = if self.off_rack { rack_price } else { 0 };
+        self.add = rack + i64::from(self.count >= self.held);
+        self.drop = (self.count > 0).then(|| -rack - i64::from(self.count > self.held));
+    }
+
+    /// How many partitions may move before the price changes.
+    pub(super) fn room(&self, gains: bool) -> usize {
+        match (gains, self.count < self.held, self.count > self.held) {
+            (true, true, _) => self.held - self.count,
+            (true, false, _) => usize::MAX,
+            (false, _, true) => self.count - self.held,
+            (false, _, false) => self.count,
+        }
+    }
+}
 
 /// One rotation: cells, and whether each gains a partition or loses one.
 pub(super) struct Rotation {
@@ -27,7 +58,7 @@ impl Finder {
     }
 
     /// Rotations that lower the price and share no node; none where the price is the lowest.
-    pub(super) fn find(&mut self, cells: &[Cell], loads: &[usize]) -> Vec<Rotation> {
+    pub(super) fn find(&mut self, cells: &[Entry], loads: &[usize]) -> Vec<Rotation> {
         let nodes = self.begin(loads);
         for _ in 0..nodes {
             let mut moved = false;

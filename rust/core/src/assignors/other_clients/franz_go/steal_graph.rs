@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::sticky::{Balancer, NOBODY};
+use super::balancer::{Balancer, NOBODY};
 
 /// Members, the topics that they read, and who has which partitions of each topic.
 pub(super) struct StealGraph {

@@ -1,8 +1,8 @@
 //! The same before 1.22 (`graph.go`): a partition that a member had at first is taken first, and the search stops at
 //! whoever comes first out of a heap whose order is not one.
 
+use super::balancer::Balancer;
 use super::steal_graph::{StealGraph, ways};
-use super::sticky::Balancer;
 
 /// How a member was reached.
 #[derive(Clone, Copy)]

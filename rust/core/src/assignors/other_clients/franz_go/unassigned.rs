@@ -1,8 +1,7 @@
 //! Who gets what nobody had: the least loaded member that reads the topic, by heaps as franz-go has them.
 
 use super::Version;
-use super::racks::Racks;
-use super::sticky::{Balancer, NOBODY};
+use super::balancer::{Balancer, NOBODY, Racks};
 
 /// Gives every partition that nobody has to a member.
 pub(super) fn assign(balancer: &mut Balancer, version: Version) {
