@@ -78,17 +78,13 @@ impl Movements {
     pub(super) fn instead(&self, moved: Moved) -> Result<Pointer> {
         let lasting = Pointer::Lasting(moved.partition);
         let Some(topic) = self.topic(moved.topic)? else { return Ok(lasting) };
-        let from = match self.entry(moved.partition)? {
-            Some(entry) => {
-                let (source, destination) = self.pairs[entry.pair].0;
-                if destination != moved.from {
-                    return Err(ended_elsewhere());
-                }
-                source
-            }
-            None => moved.from,
-        };
-        Ok(match self.way(topic, (moved.to, from))? {
+        if let Some(entry) = self.entry(moved.partition)?
+            && self.pairs[entry.pair].0.1 != moved.from
+        {
+            return Err(ended_elsewhere());
+        }
+        // Java looks for the way back to where the partition has come from.
+        Ok(match self.way(topic, (moved.to, moved.from))? {
             Some(list) => Pointer::First { list, moves: self.lists[list].moves },
             None => lasting,
         })
