@@ -16,7 +16,7 @@ from partwright.errors import PartwrightError
 __all__ = ["INT32", "Group", "Member", "Owned"]
 
 Member: TypeAlias = Mapping[str, object]
-_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "streams")
+_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "client", "streams")
 INT32 = 2**31
 """What no number of Kafka reaches: its numbers are of Java's `int`."""
 
