@@ -31,6 +31,7 @@ class Led:
         assignor: Whose assignor answers, such as `sarama:sticky`.
         error: Why nobody gets an assignment; None where there is one. All that follows is empty or 0 then.
         assignment: By member its list of (topic, partition), as the leader's client gives it in the first rebalance.
+        unchanged: Whether each member gets what it owns.
         rounds: How many rebalances it takes until the group rests; None if it does not rest.
         moved: How many of the partitions that members own have another owner, or none, once the group rests.
         unread: How many partitions of topics with a subscriber nobody reads then.
@@ -45,6 +46,7 @@ class Led:
     assignor: str
     error: str | None = None
     assignment: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    unchanged: bool = False
     rounds: int | None = 0
     moved: int = 0
     unread: int = 0
@@ -129,6 +131,11 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         name,
         None,
         first.assignment,
+        all(
+            {(topic, each) for topic, numbers in member.held.owned or () for each in numbers}
+            == set(first.assignment[member.id])
+            for member in group.members
+        ),
         None if now.must_revoke(last) else rounds,
         _moved(group, owners),
         max(0, sum(group.topics.get(topic, 0) for topic in subscribed) - len(owners)),
