@@ -164,7 +164,7 @@ fn assigned(case: &Case) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwri
             None => TopicId::of_name(topic),
         });
     }
-    let Assignment { offsets, topics: numbers, partitions } =
+    let Assignment { offsets, topics: numbers, partitions, .. } =
         case.assignor.parse::<Assignor>()?.assign(&given)?;
     let pair = |place: usize| (topics.1[numbers[place] as usize].to_owned(), partitions[place]);
     Ok(given

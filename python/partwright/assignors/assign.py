@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from partwright import _core
-from partwright.assignors.assignment import Assignment
+from partwright.assignors.assignment import Assignment, Chance
 from partwright.assignors.members import Group, Owned
 from partwright.assignors.names import resolve
+from partwright.assignors.options import Options
 from partwright.assignors.threads import THREADED, ordered, threads
 from partwright.assignors.topic_ids import takes_topic_ids, with_topic_ids
 from partwright.errors import PartwrightError
@@ -33,31 +34,37 @@ def assign(
     topic_ids: Mapping[str, str] | None = None,
     owned: Assignment | None = None,
     partition_order: Sequence[int] | None = None,
+    seed: int = 0,
+    balance_racks: bool = False,
 ) -> Assignment:
     """Who reads what, exactly as Kafka's own assignor says, the order of each list included.
 
     Args:
         topics: By name, how many partitions a topic has.
-        members: The members in the order in which they are put into Java's map: objects with `id` and `topics`, and,
+        members: The members in the order of the JoinGroup response, in which they are put into Java's map: objects with `id` and `topics`, and,
             where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
             `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
             `old-roundrobin` also `streams`, the number of its threads, or their numbers by topic.
         assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
             the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one's: `sticky@2.8`,
-            `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; or one of your own, as an object, a
-            class or a path such as `mine:Mine`: see `partwright.assignors.consumer_partition_assignor`.
+            `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; another client's as
+            `CLIENT:ASSIGNOR`, such as `librdkafka:range` (`partwright.assignors.names.client_assignors` has them all); or
+            one of your own, as an object, a class or a path such as `mine:Mine`: see
+            `partwright.assignors.consumer_partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
         topic_ids: By topic, its id as Kafka writes it, for the broker's assignors; no other looks at it. A topic
             without one has the id that Java makes of its name.
         owned: An earlier assignment: what it gave to a member is what that member owns.
         partition_order: The order in which `old-roundrobin` deals the partitions of the one topic, in place of that of
             their hash codes.
+        seed: What stands for chance where another client leaves something to it (`Assignment.chance` then says so).
+        balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Returns:
-        The assignment. Kafka's quirks are part of it: see docs/assign.md.
+        The assignment. The client's quirks are part of it: see docs/assign.md.
 
     Raises:
-        PartwrightError: The group is not as it should be, or Kafka's own assignor throws.
+        PartwrightError: The group is not as it should be, or the client's own assignor throws, dies or never ends.
 
     Examples:
         >>> first = assign({"t": 3}, {"c1": ["t"], "c2": ["t"]}, "sticky")
@@ -76,13 +83,14 @@ def assign(
     if found in THREADED:
         members = threads(members, name)
     group = Group.of(topics, members, racks, before, order)
-    return assign_group(group, found, topic_ids)
+    return assign_group(group, found, topic_ids, Options.of(found, seed, balance_racks=balance_racks))
 
 
 def assign_group(
     group: Group,
     assignor: object,
     topic_ids: Mapping[str, str] | None = None,
+    options: Options | None = None,
 ) -> Assignment:
     """What an assignor makes of a group that is in columns already.
 
@@ -93,5 +101,6 @@ def assign_group(
     if takes_topic_ids(found):
         group = with_topic_ids(group, topic_ids)
     if isinstance(found, str):
-        return Assignment(group, _core.assign(found, *group.batches))
+        lists, left = _core.assign(found, *group.batches, *(options or Options()))
+        return Assignment(group, lists, None if left is None else Chance(left[0], tuple(left[1])))
     return Assignment(group, found.lists(group))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from partwright.assignors.members import Group
 
-__all__ = ["Assignment", "Spread"]
+__all__ = ["Assignment", "Chance", "Spread"]
 
 
 class Spread(NamedTuple):
@@ -27,6 +27,17 @@ class Spread(NamedTuple):
     mean: float
 
 
+class Chance(NamedTuple):
+    """Why an assignment is one of several that the client may give, and what all of them have in common.
+
+    `same` has `sizes` where the sorted numbers of partitions a member are the same in all, and `moves` where the number of
+    partitions that change hands is.
+    """
+
+    why: str
+    same: tuple[str, ...]
+
+
 class Assignment:
     """Who reads what. It stays in columns until someone asks for lists.
 
@@ -35,14 +46,17 @@ class Assignment:
         topics: The topics' names, in the order given; those that only members name are last.
         lists: A `pyarrow.ListArray`: for each member a list of `topic`, a place in `topics`, and `partition`.
         topic_ids: By topic that is there, the id that a broker's assignor knew it by; None of all others.
+        chance: Why this is one of several answers of the client, and what those have in common; None where it is the only
+            one.
     """
 
-    def __init__(self, group: Group, lists: pa.ListArray) -> None:
+    def __init__(self, group: Group, lists: pa.ListArray, chance: Chance | None = None) -> None:
         """Takes what the core said of a group; `assign` makes assignments."""
         self._group = group
         self.members: Sequence[str] = group.members
         self.topics: Sequence[str] = group.topics
         self.lists = lists
+        self.chance = chance
         self.topic_ids: dict[str, str] | None = None
         if group.topic_ids is not None:
             there = len(group.topics) - group.batches[0]["partitions"].null_count

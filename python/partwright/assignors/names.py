@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 from partwright import _core
 from partwright.assignors.custom import OwnAssignor, is_path
 from partwright.errors import PartwrightError
 
-__all__ = ["CLIENT_ASSIGNORS", "assignors", "is_own", "resolve"]
+__all__ = ["CLIENT_ASSIGNORS", "assignors", "client_assignors", "is_own", "resolve"]
 
 CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 """Those of today's consumers, among which one may choose."""
@@ -36,8 +38,18 @@ def assignors() -> list[str]:
     return _core.assignors()
 
 
+def client_assignors() -> list[str]:
+    """The assignors of other clients than Java's, as `CLIENT:ASSIGNOR`, and with `@VERSION` where that one differs.
+
+    Examples:
+        >>> [name for name in client_assignors() if name.startswith("aiokafka:")]
+        ['aiokafka:range', 'aiokafka:roundrobin']
+    """
+    return _core.client_assignors()
+
+
 def resolve(assignor: object) -> str | OwnAssignor:
-    """The name of one of Kafka's assignors, or somebody's own.
+    """The name of one of Kafka's assignors or of another client's, or somebody's own.
 
     Raises:
         PartwrightError: There is no such assignor.
@@ -47,10 +59,12 @@ def resolve(assignor: object) -> str | OwnAssignor:
         'sticky'
         >>> resolve("org.apache.kafka.clients.consumer.StickyAssignor")
         'sticky'
+        >>> resolve("java:sticky"), resolve("aiokafka:range")
+        ('sticky', 'aiokafka:range')
     """
     if isinstance(assignor, str) and assignor in _CLASSES:
         return _CLASSES[assignor]
-    if isinstance(assignor, str) and not is_path(assignor):
+    if isinstance(assignor, str) and not is_own(assignor):
         return _core.assignor_named(assignor)
     if assignor is None or isinstance(assignor, (bytes, int, float, list, tuple, dict)):
         raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
@@ -63,5 +77,21 @@ def is_own(name: str) -> bool:
     Examples:
         >>> is_own("mine.Mine"), is_own("org.apache.kafka.clients.consumer.RangeAssignor"), is_own("range")
         (True, False, False)
+        >>> is_own("mine:Mine"), is_own("librdkafka:range"), is_own("librdkafak:range")
+        (True, False, False)
     """
-    return is_path(name) and name not in _CLASSES
+    return is_path(name) and name not in _CLASSES and not _is_of_a_client(name)
+
+
+def _is_of_a_client(name: str) -> bool:
+    """Whether it has a client before its colon or an assignor's wire name behind it, so that a slip is told as one."""
+    clients, wire_names = _client_words()
+    client, _, rest = name.partition(":")
+    return client in clients or rest in wire_names
+
+
+@functools.cache
+def _client_words() -> tuple[frozenset[str], frozenset[str]]:
+    names = [*(f"java:{name}" for name in CLIENT_ASSIGNORS), *client_assignors()]
+    parts = [name.partition("@")[0].partition(":") for name in names]
+    return frozenset(part[0] for part in parts), frozenset(part[2] for part in parts)

@@ -70,6 +70,16 @@ pub enum Error {
         /// Those that were probably meant.
         nearest: Vec<&'static str>,
     },
+    /// No client has an assignor of this name and version.
+    #[error("there is no assignor {name:?}: {reason}{}", hint(nearest))]
+    UnknownClientAssignor {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        reason: String,
+        /// Those that were probably meant.
+        nearest: Vec<&'static str>,
+    },
     /// No strategy has this name.
     #[error("there is no strategy {name:?}; known: {}{}", known.join(", "), hint(nearest))]
     UnknownStrategy {
@@ -137,6 +147,14 @@ pub enum Error {
         /// The assignor.
         assignor: &'static str,
     },
+    /// Another client's assignor throws, dies or never ends on a group.
+    #[error("{assignor} has no assignment for this group: {reason}")]
+    ClientFails {
+        /// The assignor.
+        assignor: &'static str,
+        /// What the client does, and because of what in the group.
+        reason: String,
+    },
     /// The type of a column has no key bytes, or not under this key type.
     #[error("{0}")]
     KeyType(String),
@@ -199,7 +217,9 @@ impl Error {
             Self::Partitions { given } => Known { value: Some(Given::Number(*given)), ..Known::default() },
             Self::UnknownClient { name, .. } => named("client", name),
             Self::UnknownKeyType { name, .. } => named("key_type", name),
-            Self::UnknownAssignor { name, .. } => named("assignor", name),
+            Self::UnknownAssignor { name, .. } | Self::UnknownClientAssignor { name, .. } => {
+                named("assignor", name)
+            }
             Self::UnknownStrategy { name, .. } => named("strategy", name),
             Self::TopicId { given } => named("topic_id", given),
             Self::Setting { field, least, given } => Known {
@@ -217,7 +237,8 @@ impl Error {
             Self::Unassigned { reason, .. } => {
                 Known { reason: Some((*reason).to_owned()), ..Known::default() }
             }
-            Self::Key { reason }
+            Self::ClientFails { reason, .. }
+            | Self::Key { reason }
             | Self::Producer(reason)
             | Self::Group(reason)
             | Self::KeyType(reason)

@@ -1,6 +1,6 @@
 //! Assignors: a group in, its assignment out.
 
-use partwright_core::assignors::Assignor as Known;
+use partwright_core::assignors::{Assignor as Known, Options};
 use partwright_core::columnar;
 use partwright_core::java::uuid::TopicId;
 use partwright_core::java::{hash_map, topic_partition};
@@ -10,21 +10,39 @@ use crate::arguments::Assignor;
 use crate::arrow::Column;
 use crate::error::BoundaryError;
 
-/// Who reads what, a list of (topic, partition) for each row of `members`; the schema of both is that of the core.
+/// Why an answer is one of several, and what all of them have in common.
+type Chance = Option<(&'static str, Vec<&'static str>)>;
+
+/// Who reads what, a list of (topic, partition) for each row of `members`, and what was left to chance; the schema of
+/// both batches is that of the core.
 #[pyfunction]
 pub(crate) fn assign(
     py: Python<'_>,
     assignor: Assignor,
     topics: Column,
     members: Column,
-) -> Result<Py<PyAny>, BoundaryError> {
-    topics.with(py, members, |topics, members| columnar::assign(assignor.0, topics, members))
+    seed: u64,
+    balance_racks: bool,
+) -> Result<(Py<PyAny>, Chance), BoundaryError> {
+    let (options, mut chance) = (Options { seed, balance_racks }, None);
+    let lists = topics.with(py, members, |topics, members| {
+        let (lists, left) = columnar::assign(assignor.0, options, topics, members)?;
+        chance = left;
+        Ok(lists)
+    })?;
+    Ok((lists, chance.map(|chance| (chance.why, chance.same.to_vec()))))
 }
 
 /// The name of an assignor that there is.
 #[pyfunction]
 pub(crate) fn assignor_named(name: Assignor) -> &'static str {
     name.0.name()
+}
+
+/// The names of other clients' assignors.
+#[pyfunction]
+pub(crate) fn client_assignors() -> Vec<&'static str> {
+    Known::of_other_clients().map(Known::name).collect()
 }
 
 /// The names of the assignors.

@@ -18,7 +18,9 @@ mod threads;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::assignment::{assign, assignor_named, assignors, topic_ids, walk_names, walk_partitions};
+    use crate::assignment::{
+        assign, assignor_named, assignors, client_assignors, topic_ids, walk_names, walk_partitions,
+    };
     #[pymodule_export]
     use crate::batching::Batching;
     #[pymodule_export]

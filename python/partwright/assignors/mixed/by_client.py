@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from partwright import _core
 from partwright._check import unknown
 from partwright.assignors.members import Group
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
 from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ def assignors_of(client: str) -> list[str]:
         ['range', 'roundrobin', 'rack-affinity']
     """
     if client == _JAVA:
-        return ["range", "roundrobin", "sticky", "cooperative-sticky"]
-    known = (name.partition(":") for name in _core.assignors())
+        return list(CLIENT_ASSIGNORS)
+    known = (name.partition(":") for name in client_assignors())
     return [name for owner, _, name in known if owner == client and "@" not in name]
 
 
@@ -153,7 +153,7 @@ def _compared(
         moved = _apart(found, base)
     sizes = _sizes(found)
     return ClientAnswer(
-        client, answer, None, (sizes[0], sizes[-1]), moved, found.chance, agrees, _SETTINGS[client]
+        client, answer, None, (sizes[0], sizes[-1]), moved, found.chance is not None, agrees, _SETTINGS[client]
     )
 
 

@@ -6,7 +6,7 @@ reads (`believed.py`), and its assignor answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from partwright.assignors.assign import assign_group
@@ -15,10 +15,12 @@ from partwright.assignors.mixed.believed import believed
 from partwright.assignors.mixed.clients import client_of
 from partwright.assignors.mixed.sent import Held, sent
 from partwright.assignors.mixed.subscription import Pairs, StickyUserData
+from partwright.assignors.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from partwright.assignors.assignment import Chance
     from partwright.assignors.members import Member
 
 __all__ = ["Mixed", "MixedMember", "Rebalanced"]
@@ -81,13 +83,13 @@ class Rebalanced:
         assignment: By member, its list of (topic, partition) in the order of the assignor's own list.
         left_out: The members that the leader could not read.
         forgotten: The members that own partitions, of which the leader does not learn.
-        chance: Whether the leader's client leaves a part of it to chance.
+        chance: Why this is one of several answers, where the leader's client leaves something to chance.
     """
 
     assignment: dict[str, list[tuple[str, int]]]
     left_out: list[str]
     forgotten: list[str]
-    chance: bool
+    chance: Chance | None
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,14 @@ class Mixed:
         members: The members in the order of the JoinGroup response.
         assignor: The wire name of the assignor that the coordinator chose.
         racks: By topic, for each of its partitions the racks of the replicas; None where none are known.
+        options: The seed for what a client leaves to chance, and whether franz-go's balancers have `BalanceRacks`.
     """
 
     topics: Mapping[str, int]
     members: tuple[MixedMember, ...]
     assignor: str
-    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = field(default=None)
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
+    options: Options = Options()
 
     def led_by(self, leader: str) -> Mixed:
         """The same group, whose present assignment comes from a leader of that client: sarama's members echo it."""
@@ -147,11 +151,12 @@ class Mixed:
                 told["generation"] = found.claim.generation
             seen.append(told)
         name = self.assignor if leader == "java" else f"{leader}:{self.assignor}{version}"
-        answer = assign_group(Group.of(self.topics, seen, self.racks), name)
+        options = self.options if leader == "franz-go" else self.options._replace(balance_racks=False)
+        answer = assign_group(Group.of(self.topics, seen, self.racks), name, None, options)
         assignment: dict[str, list[tuple[str, int]]] = {
             member.id: [] for member in self.members
         } | answer.to_dict()
-        return Rebalanced(assignment, left_out, forgotten, getattr(answer, "is_chance", False))
+        return Rebalanced(assignment, left_out, forgotten, answer.chance)
 
     def after(self, rebalanced: Rebalanced, leader: str) -> Mixed:
         """The group as it is when each member has what it was given, and joins again."""

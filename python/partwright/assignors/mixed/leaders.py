@@ -10,11 +10,13 @@ from partwright.assignors.members import Group
 from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
 from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.options import Options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from partwright.assignors.assignment import Chance
     from partwright.assignors.members import Member
 
 __all__ = ["Led", "leaders"]
@@ -39,7 +41,7 @@ class Led:
         idle: The members that have no partition then.
         left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
         forgotten: The members that own partitions now, and whose leader does not learn of it.
-        chance: Whether the leader's client leaves a part of it to chance, so that this is one answer of several.
+        chance: Why this is one of several answers, where the leader's client leaves something to chance; else None.
     """
 
     leader: str
@@ -54,14 +56,15 @@ class Led:
     idle: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
-    chance: bool = False
+    chance: Chance | None = None
 
     def to_dict(self) -> Json:
         """As JSON has it."""
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
         found = {name: value for name, value in self.__dict__.items() if name not in ("leader", "error")}
-        return found | {"spread": {"min": self.spread[0], "max": self.spread[1]}}
+        spread = {"min": self.spread[0], "max": self.spread[1]}
+        return found | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
 
 
 def leaders(
@@ -71,6 +74,8 @@ def leaders(
     *,
     leader: str | None = None,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    seed: int = 0,
+    balance_racks: bool = False,
 ) -> list[Led]:
     """What a group whose members are of several clients becomes under each leader.
 
@@ -83,6 +88,8 @@ def leaders(
             that the members' clients have by default.
         leader: The member that leads; None asks each member.
         racks: By topic, for each of its partitions the racks of the replicas.
+        seed: What stands for chance where a client leaves something to it.
+        balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Returns:
         One `Led` for each leader.
@@ -108,7 +115,8 @@ def leaders(
     if leader is not None and leader not in by_id:
         raise unknown(leader, "member", by_id, "the group")
     chosen = assignor or chosen_assignor({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
-    group = Mixed(topics, found, chosen, racks).led_by(found[0].client)
+    options = Options.of("franz-go:", seed, balance_racks=balance_racks)
+    group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
     return [_led(group, member) for member in found if leader in (None, member.id)]
 
 
@@ -143,7 +151,7 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         [member for member, pairs in last.assignment.items() if not pairs],
         first.left_out,
         first.forgotten,
-        any(each.chance for each in (first, last)),
+        first.chance or last.chance,
     )
 
 

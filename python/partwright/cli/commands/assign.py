@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _ALL = "all"
-_FIELDS = ("assignor", "topics", "topic_ids", "racks", "partition_order", "members")
+_FIELDS = (
+    "assignor",
+    "topics",
+    "topic_ids",
+    "racks",
+    "partition_order",
+    "seed",
+    "balance_racks",
+    "members",
+)
 
 
 @click.command("assign")
@@ -80,9 +89,13 @@ def command(
     sticky@2.8, cooperative-sticky@2.8, sticky@2.3, and by consumer thread, of which a member has as many as its
     "streams" (a number, or numbers by topic), old-range and old-roundrobin, which takes a "partition_order" of the
     group; or a Python class of your own, whose module is looked for where you are, too. Kafka's class names do as well.
+    Those of other clients are CLIENT:ASSIGNOR, such as librdkafka:range, for which the members stand in the order of the
+    JoinGroup response and the topics in that of the Metadata response; a group may have a "seed" for what the client
+    leaves to chance, and "balance_racks" for franz-go.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of
-    Kafka's own list; those of the broker's are sorted, and "topic_ids" are said.
+    Kafka's own list; those of the broker's are sorted, and "topic_ids" are said. Where a client leaves something to
+    chance, "chance" says why, and what all of its answers have in common.
 
     A real group comes from a live Kafka, kafka://host:port with --group, or from the text that
     kafka-consumer-groups.sh --describe --group G --members --verbose prints, with --topics. What its members read is
@@ -181,12 +194,15 @@ def _answer(
             racks=group.get("racks"),
             topic_ids=group.get("topic_ids"),
             partition_order=group.get("partition_order"),
+            seed=group.get("seed", 0),
+            balance_racks=group.get("balance_racks", False),
         )
     except PartwrightError as error:
         raise error.within(where) from None
     save_report(report, found, where, assignor=group["assignor"])
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
-    return json.dumps({"assignment": found.to_dict(), **ids})
+    chance = {} if found.chance is None else {"chance": found.chance._asdict()}
+    return json.dumps({"assignment": found.to_dict(), **ids, **chance})
 
 
 def _names_clients(group: Json) -> bool:
@@ -202,7 +218,13 @@ def _led(group: Json, leader: str | None) -> Json:
     ids = [member.get("id") for member in group["members"] if isinstance(member, dict)]
     one = None if leader == _ALL else leader or (ids[0] if ids else None)
     found = leaders(
-        group["topics"], group["members"], group.get("assignor"), leader=one, racks=group.get("racks")
+        group["topics"],
+        group["members"],
+        group.get("assignor"),
+        leader=one,
+        racks=group.get("racks"),
+        seed=group.get("seed", 0),
+        balance_racks=group.get("balance_racks", False),
     )
     if leader == _ALL:
         return {"leaders": {each.leader: each.to_dict() for each in found}}

@@ -44,9 +44,10 @@ def _strategies() -> list[str]:
 
 
 def _assignors() -> list[str]:
+    from partwright.assignors.names import client_assignors
     from partwright.report.colours import assignors
 
-    return assignors()
+    return [*assignors(), *client_assignors()]
 
 
 def _key_types() -> list[str]:

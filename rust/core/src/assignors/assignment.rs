@@ -9,4 +9,16 @@ pub struct Assignment {
     pub topics: Vec<u32>,
     /// The partition's number in its topic.
     pub partitions: Vec<i32>,
+    /// What the client left to chance; none where this is the one answer.
+    pub chance: Option<Chance>,
+}
+
+/// Why an answer is one of several, and what all of them have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// What differs from run to run: the order of Go's maps.
+    pub why: &'static str,
+    /// What all answers have in common besides being valid: `sizes`, how many partitions members have, sorted; `moves`,
+    /// how many partitions change hands.
+    pub same: &'static [&'static str],
 }

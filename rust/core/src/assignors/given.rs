@@ -15,13 +15,13 @@ pub struct Given<'a> {
     pub partitions: Vec<u32>,
     /// By topic and partition, one topic behind the other, the racks of the replicas; no lists where there are none.
     pub racks: Lists<u32>,
-    /// The members' ids, each once, in the order in which they are put into Java's map.
+    /// The members' ids, each once, in the order of the `JoinGroup` response, in which they are put into Java's map.
     pub members: Vec<&'a str>,
     /// Each member's `group.instance.id`.
     pub instance_ids: Vec<Option<&'a str>>,
     /// Each member's `client.rack`.
     pub member_racks: Vec<Option<u32>>,
-    /// Each member's subscription, as places in `topics`.
+    /// Each member's subscription, as places in `topics`, in the order in which it is sent.
     pub subscribed: Lists<u32>,
     /// Whether each member says at all what it owns.
     pub sends: Vec<bool>,
@@ -34,8 +34,19 @@ pub struct Given<'a> {
     pub order: Vec<u32>,
     /// The topics' ids, for the broker's assignors alone.
     pub topic_ids: Vec<TopicId>,
-    /// Whether each topic is not there at all, for the broker's assignors alone.
+    /// Whether each topic is not there at all: its Metadata response does not have it.
     pub missing: Vec<bool>,
+    /// What is chosen for the assignors of other clients.
+    pub options: Options,
+}
+
+/// What an assignor of another client is told besides the group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What stands for chance where the client leaves something to it.
+    pub seed: u64,
+    /// franz-go's `BalanceRacks`.
+    pub balance_racks: bool,
 }
 
 /// No member, and no partition.

@@ -10,20 +10,22 @@
 //! | `client` | the assignors of a consumer group's leader |
 //! | [`server`] | the broker's own assignors (KIP-848, KIP-932) |
 //! | `legacy` | assignors that Kafka has no more |
+//! | [`other_clients`] | the assignors of other clients than Java's |
 
 mod assignment;
 mod client;
 mod given;
 mod legacy;
 mod lists;
+pub mod other_clients;
 pub mod server;
 
 use std::str::FromStr;
 
-pub use assignment::Assignment;
+pub use assignment::{Assignment, Chance};
 pub use client::group::Group;
 use client::{range, round_robin, sticky};
-pub use given::{Given, MOST_PARTITIONS};
+pub use given::{Given, MOST_PARTITIONS, Options};
 pub use lists::Lists;
 
 use crate::names::nearest;
@@ -52,10 +54,12 @@ pub enum Assignor {
     OldRoundRobin,
     /// One of the broker's own: those ask for topics' ids, and give sorted lists.
     Server(server::Kind),
+    /// One of another client than Java's.
+    OtherClient(&'static other_clients::ClientAssignor),
 }
 
 impl Assignor {
-    /// All assignors.
+    /// All of Kafka's own; [`Self::of_other_clients`] has the rest.
     pub const ALL: [Self; 12] = [
         Self::Range,
         Self::RoundRobin,
@@ -71,7 +75,12 @@ impl Assignor {
         Self::Server(server::Kind::Simple),
     ];
 
-    /// The name by which members of a group agree on it; of an older one, with its version.
+    /// Those of other clients than Java's, client by client.
+    pub fn of_other_clients() -> impl Iterator<Item = Self> {
+        other_clients::all().map(Self::OtherClient)
+    }
+
+    /// The name by which members of a group agree on it; of an older one, with its version; of another client, with that.
     pub fn name(self) -> &'static str {
         match self {
             Self::Range => "range",
@@ -84,6 +93,7 @@ impl Assignor {
             Self::OldRange => "old-range",
             Self::OldRoundRobin => "old-roundrobin",
             Self::Server(kind) => kind.name(),
+            Self::OtherClient(assignor) => assignor.name(),
         }
     }
 
@@ -110,7 +120,8 @@ impl Assignor {
     ///
     /// # Errors
     ///
-    /// [`Error::Unassigned`] where Kafka's own assignor throws, and those of [`Group::new`].
+    /// [`Error::Unassigned`] where Kafka's own assignor throws, [`Error::ClientFails`] where another client does, and
+    /// those of [`Group::new`].
     pub fn assign(self, given: &Given<'_>) -> Result<Assignment> {
         match self {
             Self::Range => on_the_client(given, |group| Ok(range::assign(group))),
@@ -125,6 +136,7 @@ impl Assignor {
             Self::OldRange => on_the_client(given, |group| Ok(legacy::old_range::assign(group))),
             Self::OldRoundRobin => on_the_client(given, |group| Ok(legacy::old_round_robin::assign(group))),
             Self::Server(kind) => server::assign(kind, &server::Group::new(given)?),
+            Self::OtherClient(assignor) => assignor.assign(given),
         }
     }
 }
@@ -141,6 +153,9 @@ impl FromStr for Assignor {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
+        if name.contains(':') {
+            return other_clients::parse(name);
+        }
         Self::ALL.into_iter().find(|assignor| assignor.name() == name).ok_or_else(|| {
             let known = Self::ALL.map(Self::name).to_vec();
             Error::UnknownAssignor { name: name.to_owned(), nearest: nearest(name, &known), known }

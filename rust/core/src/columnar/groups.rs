@@ -7,12 +7,12 @@ use arrow_array::{Array, Int32Array, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{Field, Fields};
 
-use crate::assignors::{Assignor, Given, Lists};
+use crate::assignors::{Assignor, Chance, Given, Lists, Options};
 use crate::java::uuid::TopicId;
 use crate::{Error, Result};
 
 /// Who reads what: for each row of `members` the list of its partitions, in the order of Kafka's own list, each a place
-/// in `topics` and a partition (`topic`, `partition`).
+/// in `topics` and a partition (`topic`, `partition`); and what was left to chance.
 ///
 /// | batch | column | holds |
 /// | --- | --- | --- |
@@ -29,7 +29,12 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// [`Error::KeyType`] where a column is missing or of another type, and those of [`Assignor::assign`].
-pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Result<ListArray> {
+pub fn assign(
+    assignor: Assignor,
+    options: Options,
+    topics: &dyn Array,
+    members: &dyn Array,
+) -> Result<(ListArray, Option<Chance>)> {
     let (topics, members) = (batch(topics)?, batch(members)?);
     let owned_topics: &ListArray = column(members, "owned_topic")?;
     let owned_partitions = lists(column(members, "owned_partition")?)?;
@@ -61,6 +66,7 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
             Some(_) => numbers(lists(column(topics, "order")?)?).values,
             None => Vec::new(),
         },
+        options,
     };
     let assignment = assignor.assign(&given)?;
     let offsets = offsets(&assignment.offsets)?;
@@ -70,7 +76,7 @@ pub fn assign(assignor: Assignor, topics: &dyn Array, members: &dyn Array) -> Re
     let partition = Int32Array::from(assignment.partitions);
     let pairs = StructArray::new(fields, vec![Arc::new(topic), Arc::new(partition)], None);
     let item = Arc::new(Field::new("item", pairs.data_type().clone(), false));
-    Ok(ListArray::new(item, offsets, Arc::new(pairs), None))
+    Ok((ListArray::new(item, offsets, Arc::new(pairs), None), assignment.chance))
 }
 
 /// Lists of numbers as a column; where `valid` says so, a list is a null.

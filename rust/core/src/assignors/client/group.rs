@@ -245,6 +245,7 @@ impl<'a> Group<'a> {
             offsets: vec![0],
             topics: Vec::with_capacity(lists.values.len()),
             partitions: Vec::with_capacity(lists.values.len()),
+            chance: None,
         };
         for member in members {
             for &partition in lists.get(member as usize) {

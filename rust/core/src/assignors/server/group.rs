@@ -183,7 +183,15 @@ impl Group {
         }
         let partitions = offsets[lengths.len()];
         let places = self.given_members.iter().map(|&place| offsets[place as usize]).collect();
-        (Assignment { offsets, topics: vec![0; partitions], partitions: vec![0; partitions] }, places)
+        (
+            Assignment {
+                offsets,
+                topics: vec![0; partitions],
+                partitions: vec![0; partitions],
+                chance: None,
+            },
+            places,
+        )
     }
 
     /// By the place of a member in what was given, its number.

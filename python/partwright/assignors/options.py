@@ -1,0 +1,38 @@
+"""What is chosen for the assignors of other clients: a seed for chance, and franz-go's BalanceRacks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from partwright._check import shown
+from partwright.errors import PartwrightError
+
+__all__ = ["Options"]
+
+_SEEDS = 2**64
+
+
+class Options(NamedTuple):
+    """The options as the core takes them."""
+
+    seed: int = 0
+    balance_racks: bool = False
+
+    @classmethod
+    def of(cls, assignor: object, seed: object, *, balance_racks: object) -> Options:
+        """Checks what a caller has chosen for an assignor.
+
+        Raises:
+            PartwrightError: A value is of another type, or the assignor has no such option.
+
+        Examples:
+            >>> Options.of("franz-go:sticky", 7, balance_racks=True)
+            Options(seed=7, balance_racks=True)
+        """
+        if type(seed) is not int or not 0 <= seed < _SEEDS:
+            raise PartwrightError(f"seed is a whole number from 0 to {_SEEDS - 1}, not {shown(seed)}")
+        if type(balance_racks) is not bool:
+            raise PartwrightError(f"balance_racks is true or false, not {shown(balance_racks)}")
+        if balance_racks and not (isinstance(assignor, str) and assignor.startswith("franz-go:")):
+            raise PartwrightError(f"balance_racks is an option of franz-go's assignors, not of {assignor}")
+        return cls(seed, balance_racks)

@@ -1,0 +1,95 @@
+//! `RangePartitionAssignor` and `RoundRobinPartitionAssignor`.
+
+use crate::assignors::other_clients::{answer, in_byte_order};
+use crate::assignors::{Assignment, Given};
+use crate::{Error, Result};
+
+/// Puts members, as places in what was given, into the order in which they take their turns.
+pub(super) type Order = fn(&Given<'_>, &[u32]) -> Vec<u32>;
+
+/// By their ids alone.
+pub(super) fn by_id(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
+    let mut sorted = members.to_vec();
+    sorted.sort_by_key(|&member| given.members[member as usize]);
+    sorted
+}
+
+/// Static members first, by instance id, then the others by id; of several runs of one kind in the order given only the
+/// last is there, for `itertools.groupby` groups what stands together and a `dict` keeps the last group of a key.
+pub(super) fn last_runs(given: &Given<'_>, members: &[u32]) -> Vec<u32> {
+    let is_static = |member: &u32| given.instance_ids[*member as usize].is_some();
+    let mut runs = [Vec::new(), Vec::new()];
+    for run in members.chunk_by(|one, other| is_static(one) == is_static(other)) {
+        runs[usize::from(!is_static(&run[0]))] = run.to_vec();
+    }
+    for run in &mut runs {
+        run.sort_by_key(|&member| (given.instance_ids[member as usize], given.members[member as usize]));
+    }
+    runs.concat()
+}
+
+/// `RangePartitionAssignor.assign`. A member that names a topic twice stands in its row twice, and its last range counts.
+pub(super) fn range(given: &Given<'_>, order: Order) -> Assignment {
+    let mut readers = vec![Vec::new(); given.topics.len()];
+    for member in 0..given.members.len() {
+        for &topic in given.subscribed.get(member) {
+            readers[topic as usize].push(u32::try_from(member).unwrap_or(u32::MAX));
+        }
+    }
+    let mut lists = vec![Vec::new(); given.members.len()];
+    for topic in in_byte_order(&given.topics) {
+        let row = order(given, &readers[topic as usize]);
+        if row.is_empty() {
+            continue;
+        }
+        let count = given.partitions[topic as usize] as usize;
+        let (each, extra) = (count / row.len(), count % row.len());
+        for (place, &member) in row.iter().enumerate() {
+            if row[place + 1..].contains(&member) {
+                continue;
+            }
+            let start = each * place + place.min(extra);
+            let end = start + each + usize::from(place < extra);
+            let numbers = (0_i32..).skip(start).take(end - start);
+            lists[member as usize].extend(numbers.map(|number| (topic, number)));
+        }
+    }
+    answer(&lists, None)
+}
+
+/// `RoundRobinPartitionAssignor.assign`. Where `raises` names an assignor, that takes a static member's pair of ids for the
+/// id of whoever is next once somebody in turn has to be passed over.
+pub(super) fn round_robin(
+    given: &Given<'_>,
+    order: Order,
+    raises: Option<&'static str>,
+) -> Result<Assignment> {
+    let members: Vec<u32> = (0..).take(given.members.len()).collect();
+    let mut turns = order(given, &members).into_iter().cycle();
+    let mut lists = vec![Vec::new(); given.members.len()];
+    let mut wanted = vec![false; given.topics.len()];
+    for &topic in &given.subscribed.values {
+        wanted[topic as usize] = true;
+    }
+    for topic in in_byte_order(&given.topics) {
+        let count = if wanted[topic as usize] { given.partitions[topic as usize] } else { 0 };
+        for number in 0..count.cast_signed() {
+            let reads = |member: u32| given.subscribed.get(member as usize).contains(&topic);
+            for member in turns.by_ref() {
+                if reads(member) {
+                    lists[member as usize].push((topic, number));
+                    break;
+                }
+                if let Some(assignor) = raises {
+                    let (member, topic) = (given.members[member as usize], given.topics[topic as usize]);
+                    let reason = format!(
+                        "member {member:?} is in turn for topic {topic:?} and does not subscribe to it, upon which \
+                         kafka-python 2.3.0 and later throws KeyError, and so does whoever leads next"
+                    );
+                    return Err(Error::ClientFails { assignor, reason });
+                }
+            }
+        }
+    }
+    Ok(answer(&lists, None))
+}

@@ -1,0 +1,185 @@
+//! The assignors of other clients than Java's, each under `CLIENT:ASSIGNOR[@VERSION]`, exact to the client's own.
+//!
+//! An assignor here is a function from what the leader of that client sees ([`Given`]) to what it answers
+//! ([`Assignment`]). Orders count: members stand as the `JoinGroup` response lists them, topics as the Metadata response
+//! does, and each subscription as its member sent it. A client has a file or a folder, whose `ASSIGNORS` are the rows
+//! of the one table of names.
+
+mod franz_go;
+mod kafka_go;
+mod kafka_python;
+mod kafkajs;
+mod librdkafka;
+mod sarama;
+
+use super::{Assignment, Assignor, Chance, Given};
+use crate::names::nearest;
+use crate::{Error, Result};
+
+/// An assignor of another client than Java's.
+#[derive(Debug)]
+pub struct ClientAssignor {
+    /// `CLIENT:ASSIGNOR`, with `@VERSION` where that version answers otherwise than today's.
+    name: &'static str,
+    assign: fn(&Given<'_>) -> Result<Assignment>,
+}
+
+impl ClientAssignor {
+    const fn new(name: &'static str, assign: fn(&Given<'_>) -> Result<Assignment>) -> Self {
+        Self { name, assign }
+    }
+
+    /// `CLIENT:ASSIGNOR[@VERSION]`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The client: `librdkafka` of `librdkafka:range@2.1`.
+    pub fn client(&self) -> &'static str {
+        client(self.name)
+    }
+
+    /// The name by which members of a group agree on it: `range` of `librdkafka:range@2.1`.
+    pub fn wire_name(&self) -> &'static str {
+        wire_name(self.name)
+    }
+
+    pub(super) fn assign(&self, given: &Given<'_>) -> Result<Assignment> {
+        (self.assign)(given)
+    }
+}
+
+/// Each name stands in the table once.
+impl PartialEq for ClientAssignor {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for ClientAssignor {}
+
+/// All of them, client by client.
+pub(super) fn all() -> impl Iterator<Item = &'static ClientAssignor> {
+    [
+        librdkafka::ASSIGNORS,
+        sarama::ASSIGNORS,
+        kafka_go::ASSIGNORS,
+        franz_go::ASSIGNORS,
+        kafkajs::ASSIGNORS,
+        kafka_python::ASSIGNORS,
+        kafka_python::AIOKAFKA,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The assignor of a name with a colon; those of `java` are Java's own.
+pub(super) fn parse(name: &str) -> Result<Assignor> {
+    let others = all().map(|assignor| (assignor.name, Assignor::OtherClient(assignor)));
+    let known: Vec<_> = JAVA.into_iter().chain(others).collect();
+    if let Some((_, found)) = known.iter().find(|(known, _)| *known == name) {
+        return Ok(*found);
+    }
+    let (given, rest) = name.split_once(':').unwrap_or((name, ""));
+    let wire = rest.split_once('@').map_or(rest, |(wire, _)| wire);
+    let known: Vec<_> = known.into_iter().map(|(known, _)| known).collect();
+    let of_client: Vec<_> = known.iter().copied().filter(|known| client(known) == given).collect();
+    let versions: Vec<_> = of_client.iter().copied().filter(|known| wire_name(known) == wire).collect();
+    let (reason, among) = if of_client.is_empty() {
+        let clients = distinct(known.iter().map(|known| client(known)));
+        (format!("the clients with assignors are {}", clients.join(", ")), known)
+    } else if versions.is_empty() {
+        let wires = distinct(of_client.iter().map(|known| wire_name(known)));
+        (format!("{given} has {}", wires.join(", ")), of_client)
+    } else {
+        (format!("of {given}:{wire} there are {}", versions.join(", ")), Vec::new())
+    };
+    let nearest = nearest(name, &among);
+    Err(Error::UnknownClientAssignor { name: name.to_owned(), reason, nearest })
+}
+
+/// Java's, as a mixed group names them.
+const JAVA: [(&str, Assignor); 7] = [
+    ("java:range", Assignor::Range),
+    ("java:roundrobin", Assignor::RoundRobin),
+    ("java:sticky", Assignor::Sticky),
+    ("java:cooperative-sticky", Assignor::CooperativeSticky),
+    ("java:sticky@2.8", Assignor::Sticky28),
+    ("java:cooperative-sticky@2.8", Assignor::CooperativeSticky28),
+    ("java:sticky@2.3", Assignor::Sticky23),
+];
+
+/// What an assignor answers: for each member in the order given a list of topics, as places in what was given, and partitions.
+fn answer(lists: &[Vec<(u32, i32)>], chance: Option<Chance>) -> Assignment {
+    let pairs = || lists.iter().flatten();
+    let ends = lists.iter().scan(0, |end, list| {
+        *end += list.len();
+        Some(*end)
+    });
+    Assignment {
+        offsets: std::iter::once(0).chain(ends).collect(),
+        topics: pairs().map(|&(topic, _)| topic).collect(),
+        partitions: pairs().map(|&(_, partition)| partition).collect(),
+        chance,
+    }
+}
+
+/// The places of names in the order of their bytes, which C, Go and Python sort by.
+fn in_byte_order(names: &[&str]) -> Vec<u32> {
+    let mut places: Vec<u32> = (0..).take(names.len()).collect();
+    places.sort_by_key(|&place| names[place as usize]);
+    places
+}
+
+fn client(name: &'static str) -> &'static str {
+    name.split_once(':').map_or(name, |(client, _)| client)
+}
+
+fn wire_name(name: &'static str) -> &'static str {
+    let rest = name.split_once(':').map_or(name, |(_, rest)| rest);
+    rest.split_once('@').map_or(rest, |(wire, _)| wire)
+}
+
+fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut seen = Vec::new();
+    names.for_each(|name| {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    });
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_or_refused_with_those_there_are() {
+        for assignor in all() {
+            assert_eq!(parse(assignor.name), Ok(Assignor::OtherClient(assignor)));
+            assert_eq!(format!("{}:", assignor.client()), assignor.name[..=assignor.client().len()]);
+        }
+        assert_eq!(parse("java:range"), Ok(Assignor::Range));
+        assert_eq!(parse("java:sticky@2.3"), Ok(Assignor::Sticky23));
+        let said = |name| parse(name).err().map(|error| error.to_string()).unwrap_or_default();
+        let unknown = said("aiokafak:range");
+        assert!(
+            unknown.starts_with(
+                "there is no assignor \"aiokafak:range\": the clients with assignors are java, "
+            )
+        );
+        assert!(unknown.ends_with("; did you mean aiokafka:range?"), "{unknown}");
+        let slip = said("aiokafka:rnge");
+        assert!(
+            slip.starts_with("there is no assignor \"aiokafka:rnge\": aiokafka has range, roundrobin"),
+            "{slip}"
+        );
+        assert!(slip.ends_with("; did you mean aiokafka:range?"), "{slip}");
+        assert_eq!(
+            said("java:sticky@2.4"),
+            "there is no assignor \"java:sticky@2.4\": of java:sticky there are java:sticky, java:sticky@2.8, \
+             java:sticky@2.3"
+        );
+    }
+}
