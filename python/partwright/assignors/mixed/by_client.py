@@ -153,7 +153,14 @@ def _compared(
         moved = _apart(found, base)
     sizes = _sizes(found)
     return ClientAnswer(
-        client, answer, None, (sizes[0], sizes[-1]), moved, found.chance is not None, agrees, _SETTINGS[client]
+        client,
+        answer,
+        None,
+        (sizes[0], sizes[-1]),
+        moved,
+        found.chance is not None,
+        agrees,
+        _SETTINGS[client],
     )
 
 

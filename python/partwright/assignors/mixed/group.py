@@ -27,6 +27,7 @@ __all__ = ["Mixed", "MixedMember", "Rebalanced"]
 
 _COOPERATIVE = "cooperative-sticky"
 _STATEFUL = ("sticky", _COOPERATIVE)
+_NO_OPTIONS = Options()
 # These put empty user data into what they assign, others none at all.
 _EMPTY_USER_DATA = {"kafka-python", "aiokafka", "kafkajs", "librdkafka"}
 
@@ -108,7 +109,7 @@ class Mixed:
     members: tuple[MixedMember, ...]
     assignor: str
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
-    options: Options = Options()
+    options: Options = _NO_OPTIONS
 
     def led_by(self, leader: str) -> Mixed:
         """The same group, whose present assignment comes from a leader of that client: sarama's members echo it."""
