@@ -111,8 +111,13 @@ def test_a_live_group_is_read_and_compared(broker: EmbeddedKafka, readers: Reade
         ]
         return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
-    lists = pw.assign(found["topics"], found["members"], "range").to_dict()
-    assert run()["assignment"] == {name: [list(pair) for pair in lists[name]] for name in lists}
+    assert set(found["guessed"].values()) == {"its client id 'rdkafka'"}
+    led = run()
+    assert (led["assignor"], led["unchanged"]) == ("librdkafka:range", True)
+    assert {name: sorted(map(tuple, pairs)) for name, pairs in led["assignment"].items()} == owned
+    every = run("--leader", "all")["leaders"]
+    assert set(every) == set(owned)
+    assert all(each["unchanged"] for each in every.values())
     compared = {each["assignor"]: each for each in run("--compare", "--json")}
     assert (compared["sticky"]["spread"]["max"], compared["sticky"]["moved"]) == (3, 1)
 

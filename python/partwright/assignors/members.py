@@ -16,7 +16,7 @@ from partwright.errors import PartwrightError
 __all__ = ["INT32", "Group", "Member", "Owned", "owned_before", "replica_lists"]
 
 Member: TypeAlias = Mapping[str, object]
-_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "streams")
+_FIELDS = ("id", "topics", "owned", "generation", "instance_id", "rack", "client", "streams")
 
 
 class Owned(NamedTuple):

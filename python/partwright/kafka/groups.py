@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from partwright.assignors.mixed.guess import guessed_client
+from partwright.assignors.mixed.subscription import read_subscription
 from partwright.errors import BrokerError
 from partwright.kafka.client import NO_SUCH_GROUP, TIMEOUT_S, Admin, admin_client, confluent_kafka
 from partwright.kafka.connection.given import configured
@@ -18,21 +19,23 @@ if TYPE_CHECKING:
     from confluent_kafka.admin._metadata import GroupMember
 
     from partwright._check import Json
+    from partwright.assignors.mixed.guess import Guess
+    from partwright.assignors.mixed.subscription import Subscription
     from partwright.kafka.connection.given import KafkaConfigLike
 
-__all__ = ["Subscription", "consumer_group", "described_group", "read_subscription"]
+__all__ = ["Told", "consumer_group", "described_group"]
 
 
-class Subscription(NamedTuple):
-    """What a member of a classic group told its coordinator (`ConsumerProtocolSubscription`).
+class Told(NamedTuple):
+    """What a member of a classic group told its coordinator.
 
     Attributes:
-        topics: What it subscribes to.
-        rack: Its `client.rack`; None where it has none.
+        subscription: What it sent to the leader.
+        guess: Which client it seems to be.
     """
 
-    topics: list[str]
-    rack: str | None
+    subscription: Subscription
+    guess: Guess
 
 
 def consumer_group(
@@ -53,7 +56,8 @@ def consumer_group(
     Returns:
         `assignor` (the one that the group runs), `topics` (those that members subscribe to or read, as far as they
         exist) and `members`, in the coordinator's order: `id`, `topics`, `owned` (what it reads), `generation`, the
-        same for all, `instance_id` and `rack`.
+        same for all, `instance_id`, `rack` and `client`. No broker tells the client: `guessed` says by member what
+        speaks for it.
 
     Raises:
         BrokerError: No Kafka answers; there is no such group, it has no members, it is rebalancing, its members are no
@@ -65,11 +69,11 @@ def consumer_group(
     """
     with admin_client(configured(kafka_config, bootstrap), timeout) as admin:
         found = _described(admin, group)
-        told = _told(admin, group)
+        told = _told(admin, group, found.partition_assignor)
         members: list[Json] = []
         for each in found.members:
-            subscription = told.get(each.member_id)
-            if subscription is None:
+            member = told.get(each.member_id)
+            if member is None:
                 raise BrokerError(
                     f"the group {group!r} {admin.where} is rebalancing (a member came or left): ask again in a moment"
                 )
@@ -79,18 +83,20 @@ def consumer_group(
             members.append(
                 {
                     "id": each.member_id,
-                    "topics": subscription.topics,
+                    "topics": list(member.subscription.topics),
                     "owned": owned,
                     # A stable group's members have what they have of one generation, which nobody tells.
                     "generation": 1,
                     "instance_id": each.group_instance_id,
-                    "rack": subscription.rack,
+                    "rack": member.subscription.rack or None,
+                    "client": member.guess.client,
                 }
             )
         names = sorted({topic for each in members for topic in (*each["topics"], *each["owned"])})
         counts = described(admin, names)
     topics = {name: len(topic.partitions) for name, topic in counts.items() if topic is not None}
-    return {"assignor": found.partition_assignor, "topics": topics, "members": members}
+    guessed = {each["id"]: told[each["id"]].guess.why for each in members}
+    return {"assignor": found.partition_assignor, "topics": topics, "members": members, "guessed": guessed}
 
 
 def described_group(admin: Admin, group: str) -> Future[ConsumerGroupDescription]:
@@ -132,7 +138,7 @@ def _no_group(admin: Admin, group: str) -> BrokerError:
     return BrokerError(f"there is no group {group!r} {admin.where}: check its id", value=group)
 
 
-def _told(admin: Admin, group: str) -> dict[str, Subscription]:
+def _told(admin: Admin, group: str, assignor: str) -> dict[str, Told]:
     """What each member told its coordinator, by its id: only librdkafka's older question has the bytes."""
     try:
         with warnings.catch_warnings():
@@ -150,72 +156,16 @@ def _told(admin: Admin, group: str) -> dict[str, Subscription]:
                     f"the group {group!r} {admin.where} is one of {found.protocol_type or 'no protocol'}, and not of "
                     "consumers"
                 )
-            return {each.id: _subscription(admin, group, each) for each in found.members}
+            return {each.id: _read(admin, group, assignor, each) for each in found.members}
     return {}
 
 
-def _subscription(admin: Admin, group: str, member: GroupMember) -> Subscription:
+def _read(admin: Admin, group: str, assignor: str, member: GroupMember) -> Told:
+    metadata = cast("bytes", member.metadata)
     try:
-        return read_subscription(cast("bytes", member.metadata))
-    except (struct.error, ValueError) as error:
+        subscription = read_subscription(metadata).subscription
+    except ValueError as error:
         raise BrokerError(
             f"the member {member.id!r} of the group {group!r} {admin.where} tells no subscription that a consumer would"
         ) from error
-
-
-def read_subscription(metadata: bytes) -> Subscription:
-    """A `ConsumerProtocolSubscription`, of version 0 to 3 and those to come, which keep what these have.
-
-    Raises:
-        ValueError: The bytes are something else.
-        struct.error: They end too early.
-    """
-    reader = _Reader(metadata)
-    version = reader.number(">h")
-    topics = [reader.text() or "" for _ in range(reader.count())]
-    reader.data()
-    if version < 1:
-        return Subscription(topics, None)
-    for _ in range(reader.count()):
-        reader.text()
-        for _ in range(reader.count()):
-            reader.number(">i")
-    if version < 3:  # noqa: PLR2004 - the rack came with version 3
-        return Subscription(topics, None)
-    reader.number(">i")
-    return Subscription(topics, reader.text() or None)
-
-
-class _Reader:
-    """Kafka's own primitive types, one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def number(self, form: str) -> int:
-        (found,) = struct.unpack_from(form, self._data, self._at)
-        self._at += struct.calcsize(form)
-        return int(found)
-
-    def count(self) -> int:
-        """How many elements an array has, which are a byte each at least."""
-        found = self.number(">i")
-        if found > len(self._data) - self._at:
-            raise ValueError(found)
-        return max(0, found)
-
-    def text(self) -> str | None:
-        length = self.number(">h")
-        return None if length < 0 else self._taken(length).decode()
-
-    def data(self) -> bytes | None:
-        length = self.number(">i")
-        return None if length < 0 else self._taken(length)
-
-    def _taken(self, length: int) -> bytes:
-        found = self._data[self._at : self._at + length]
-        if len(found) < length:
-            raise ValueError(length)
-        self._at += length
-        return found
+    return Told(subscription, guessed_client(cast("str", member.client_id), assignor, metadata))

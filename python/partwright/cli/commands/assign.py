@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_ALL = "all"
 _FIELDS = (
     "assignor",
     "topics",
@@ -45,7 +46,17 @@ _FIELDS = (
 )
 @click.option("--jsonl", is_flag=True, help="FILE has a group a line; the answers are a line each.")
 @click.option("--compare", "is_compared", is_flag=True, help="Today's assignors side by side, in figures.")
-@click.option("--json", "as_json", is_flag=True, help="With --compare: print the figures as JSON.")
+@click.option(
+    "--leader",
+    metavar="ID",
+    help="The member that leads: its client's assignor answers. all: each member in turn, as JSON.",
+)
+@click.option(
+    "--clients", "by_client", is_flag=True, help="What a leader of each client gives, next to Java's answer."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="With --compare or --clients: print the figures as JSON."
+)
 @click.option(
     "--topics",
     metavar="T=N,...",
@@ -61,6 +72,8 @@ def command(
     assignor: str | None,
     jsonl: bool,
     is_compared: bool,
+    leader: str | None,
+    by_client: bool,
     as_json: bool,
     topics: str | None,
     group_id: str | None,
@@ -93,6 +106,12 @@ def command(
     own, what nobody reads until the next rebalance, what is read in its rack, and how long it took; with --assignor
     your own in one more line.
 
+    Members may be of several clients: "client" is java, librdkafka, sarama, franz-go, kafka-go, kafkajs, kafka-python
+    or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: that of --leader, or of the
+    first member. The assignor is the group's, or the one that the coordinator chooses among what these clients have by
+    default. --leader all prints {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients
+    prints a table: what a leader of each client gives, and with which assignors it gives what Java gives.
+
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
 
@@ -104,6 +123,9 @@ def command(
       cat groups.jsonl | partwright assign - --jsonl
       partwright assign kafka://127.0.0.1:9092 --group billing --compare
       partwright assign members.txt --topics orders=12,users=7 --compare
+      partwright assign group.json --assignor sarama:roundrobin
+      partwright assign mixed.json --leader all
+      partwright assign group.json --assignor roundrobin --clients
     """
     is_own = assignor is not None and _is_own(assignor)
     if is_own:
@@ -115,6 +137,7 @@ def command(
     if report is not None and jsonl:
         raise PartwrightError("--report is of one group: leave out --jsonl")
     _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared)
+    _refuse_clients(leader, jsonl, is_own, is_compared, by_client)
 
     if not jsonl:
         text = "" if is_topic(file) else "".join(lines(file))
@@ -122,12 +145,14 @@ def command(
             text = real_group(file, text, topics, group_id, connection)
         if is_compared:
             _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
+        elif by_client:
+            _by_client(text, assignor, named(file), as_json=as_json)
         else:
-            click.echo(_answer(text, assignor, named(file), report))
+            click.echo(_answer(text, assignor, named(file), report, leader))
     else:
         for number, line in enumerate(lines(file), 1):
             if line.strip():
-                click.echo(_answer(line, assignor, f"{named(file)}, line {number}"))
+                click.echo(_answer(line, assignor, f"{named(file)}, line {number}", leader=leader))
 
 
 def _refuse_misuse(
@@ -140,11 +165,26 @@ def _refuse_misuse(
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
-def _answer(text: str, assignor: str | None, where: str, report: Path | None = None) -> str:
+def _refuse_clients(
+    leader: str | None, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
+) -> None:
+    if by_client and (jsonl or is_compared or leader is not None):
+        other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
+        raise PartwrightError(f"--clients asks each client about one group: leave out {other}")
+    if leader is not None and (is_compared or is_own):
+        other = "--compare" if is_compared else "--assignor with a class of yours"
+        raise PartwrightError(f"--leader asks a member's client: leave out {other}")
+
+
+def _answer(
+    text: str, assignor: str | None, where: str, report: Path | None = None, leader: str | None = None
+) -> str:
     from partwright.assignors.assign import assign
 
     try:
-        group = _group(text, assignor)
+        group = _group(text, assignor, needs_assignor=leader is None)
+        if leader is not None or _names_clients(group):
+            return json.dumps(_led(group, leader))
         found = assign(
             group["topics"],
             group["members"],
@@ -161,6 +201,51 @@ def _answer(text: str, assignor: str | None, where: str, report: Path | None = N
     ids = {} if found.topic_ids is None else {"topic_ids": found.topic_ids}
     chance = {} if found.chance is None else {"chance": found.chance._asdict()}
     return json.dumps({"assignment": found.to_dict(), **ids, **chance})
+
+
+def _names_clients(group: Json) -> bool:
+    members = group.get("members")
+    listed = members if isinstance(members, list) else []
+    return any(isinstance(member, dict) and member.get("client") is not None for member in listed)
+
+
+def _led(group: Json, leader: str | None) -> Json:
+    """The group under one leader, or, of all, under each."""
+    from partwright.assignors.mixed.leaders import leaders
+
+    ids = [member.get("id") for member in group["members"] if isinstance(member, dict)]
+    one = None if leader == _ALL else leader or (ids[0] if ids else None)
+    found = leaders(
+        group["topics"],
+        group["members"],
+        group.get("assignor"),
+        leader=one,
+        racks=group.get("racks"),
+        seed=group.get("seed", 0),
+        balance_racks=group.get("balance_racks", False),
+    )
+    if leader == _ALL:
+        return {"leaders": {each.leader: each.to_dict() for each in found}}
+    (only,) = found
+    if only.error is not None:
+        raise PartwrightError(only.error)
+    return {"leader": only.leader, **only.to_dict()}
+
+
+def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) -> None:
+    from partwright.assignors.mixed.by_client import by_client
+
+    try:
+        group = _group(text, assignor)
+        found = by_client(group["topics"], group["members"], group["assignor"], racks=group.get("racks"))
+    except PartwrightError as error:
+        raise error.within(where) from None
+    if as_json:
+        click.echo(json.dumps({"clients": [each.to_dict() for each in found]}))
+        return
+    from partwright.cli.tables.clients import print_clients
+
+    print_clients(found, group["assignor"])
 
 
 def _is_own(assignor: str) -> bool:
@@ -200,7 +285,7 @@ def _refuse_order(group: Json) -> None:
         raise PartwrightError("partition_order is for old-roundrobin alone: leave it out with --compare")
 
 
-def _group(text: str, assignor: str | None) -> Json:
+def _group(text: str, assignor: str | None, *, needs_assignor: bool = True) -> Json:
     group = read_json(text)
     if not isinstance(group, dict):
         raise PartwrightError("a group is an object with assignor, topics and members")
@@ -210,6 +295,8 @@ def _group(text: str, assignor: str | None) -> Json:
             raise PartwrightError(f"a group has no field {field!r}: there are {known}")
     _choose(group, assignor)
     for field in ("assignor", "topics", "members"):
+        if field == "assignor" and (not needs_assignor or _names_clients(group)):
+            continue
         if field not in group:
             also = " (or give --assignor)" if field == "assignor" else ""
             raise PartwrightError(f"the group has no {field}: name it{also}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
+
+import click
 
 from partwright.cli.input.options import is_topic
 from partwright.errors import PartwrightError
@@ -61,6 +64,7 @@ def real_group(file: str, text: str, topics: str | None, group_id: str | None, c
             return json.dumps(read_members(text, counts))
         except PartwrightError as error:
             raise PartwrightError(f"{'stdin' if file == '-' else file}, {error}", path=file) from None
+    from partwright.group.timeline import counted
     from partwright.kafka.address import parse_kafka
     from partwright.kafka.groups import consumer_group
 
@@ -70,4 +74,9 @@ def real_group(file: str, text: str, topics: str | None, group_id: str | None, c
             f"{file!r} names a topic, and a group reads several: write kafka://{servers or ''} --group G",
             path=file,
         )
-    return json.dumps(consumer_group(None, group_id or "", kafka_config=connection.config(servers)))
+    group = consumer_group(None, group_id or "", kafka_config=connection.config(servers))
+    clients = {member["id"]: member["client"] for member in group["members"]}
+    reasons = Counter((clients[member], why) for member, why in group.pop("guessed").items())
+    for (client, why), count in reasons.items():
+        click.echo(f"{counted(count, 'member')} taken for {client}, by {why}", err=True)
+    return json.dumps(group)

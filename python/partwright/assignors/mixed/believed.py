@@ -1,0 +1,242 @@
+"""What the leader of each client makes of what members tell it.
+
+Java: `ConsumerProtocol.deserializeSubscription` and `memberData` of the sticky assignors. librdkafka:
+`rd_kafka_group_MemberMetadata_consumer_read`. sarama: `JoinGroupResponse.GetMembers` and `memberData`. franz-go:
+`NewConsumerBalancer` and `deserializeUserData`. kafka-go: `makeMemberProtocolMetadata`. kafka-python and aiokafka:
+`parse_member_metadata`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright.assignors.mixed.subscription import (
+    Pairs,
+    Subscription,
+    read_sticky_user_data,
+    read_subscription,
+)
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from partwright.assignors.mixed.subscription import Read
+
+__all__ = ["Believed", "Claim", "believed"]
+
+_STICKY, _COOPERATIVE = "sticky", "cooperative-sticky"
+_MOST_TOPICS = 10_000
+"""librdkafka leaves out a member that names more."""
+
+
+class Claim(NamedTuple):
+    """What a member owns in its leader's eyes.
+
+    Attributes:
+        owned: Partitions by topic.
+        generation: In which generation; -1 where the leader does not know.
+    """
+
+    owned: Pairs
+    generation: int
+
+
+class Believed(NamedTuple):
+    """A member as its leader sees it.
+
+    Attributes:
+        topics: What it subscribes to.
+        claim: What it owns; None if the leader takes it that it owns nothing and says nothing.
+        rack: Its rack, or None.
+        user_data: The assignor's own bytes, which `rack-affinity` reads.
+    """
+
+    topics: tuple[str, ...]
+    claim: Claim | None
+    rack: str | None
+    user_data: bytes
+
+
+def believed(client: str, assignor: str, member: str, metadata: bytes) -> Believed | None:
+    """Reads a member's metadata as a leader of a client does.
+
+    Args:
+        client: The leader's client.
+        assignor: The assignor's wire name.
+        member: The member's id, for the error.
+        metadata: What the member sent.
+
+    Returns:
+        The member, or None if the leader leaves it out: it stays in the group and reads nothing.
+
+    Raises:
+        PartwrightError: The leader fails on it, so that nobody reads anything.
+    """
+    try:
+        read = read_subscription(metadata)
+    except ValueError:
+        if client == "librdkafka":
+            return None
+        raise _fails(client, member, "these bytes are no subscription") from None
+    refused = _REFUSES.get(client)
+    if refused is not None and (why := refused(read)) is not None:
+        raise _fails(client, member, why)
+    if client == "librdkafka" and (read.is_short or not 0 < len(read.subscription.topics) <= _MOST_TOPICS):
+        return None
+    told = read.subscription
+    claim = None
+    if assignor == _STICKY:
+        claim = _STICKY_CLAIMS[client](member, told.user_data)
+    elif assignor == _COOPERATIVE:
+        claim = _COOPERATIVE_CLAIMS[client](told)
+    return Believed(told.topics, claim, told.rack, told.user_data or b"")
+
+
+def _fails(client: str, member: str, why: str) -> PartwrightError:
+    return PartwrightError(
+        f"a {client} leader fails on what member {member!r} sends, so nobody in the group reads anything: {why}",
+        value=member,
+    )
+
+
+def _java_refuses(read: Read) -> str | None:
+    if read.is_short:
+        return f"version {read.subscription.version} without that version's fields (SchemaException)"
+    return None
+
+
+def _sarama_refuses(read: Read) -> str | None:
+    # A version 1 that lacks OwnedPartitions is let pass.
+    if read.is_short and read.subscription.version > 1:
+        return f"version {read.subscription.version} without that version's fields"
+    return "bytes behind the subscription" if read.has_more and not read.is_short else None
+
+
+def _franz_go_refuses(read: Read) -> str | None:
+    # A version 1 that is too short is read as version 0.
+    if read.is_short and read.subscription.version > 1:
+        return f"version {read.subscription.version} without that version's fields"
+    return None
+
+
+def _kafka_go_refuses(read: Read) -> str | None:
+    if read.subscription.version == 0 and not read.has_more:
+        return None
+    if read.is_short and read.subscription.version == 1:
+        return None
+    return "kafka-go reads no bytes behind the user data (kafka-go#1196)"
+
+
+def _kafka_python_refuses(read: Read) -> str | None:
+    if read.is_short:
+        return f"version {read.subscription.version} without that version's fields"
+    return None
+
+
+_REFUSES: dict[str, Callable[[Read], str | None]] = {
+    "java": _java_refuses,
+    "sarama": _sarama_refuses,
+    "franz-go": _franz_go_refuses,
+    "kafka-go": _kafka_go_refuses,
+    "kafka-python": _kafka_python_refuses,
+}
+
+
+def _java_sticky(_: str, data: bytes | None) -> Claim | None:
+    if not data:
+        return None
+    try:
+        found = read_sticky_user_data(data)
+    except ValueError:
+        return Claim((), -1)
+    return Claim(found.owned, -1 if found.generation is None else found.generation)
+
+
+def _sarama_sticky(member: str, data: bytes | None) -> Claim:
+    if data is None:
+        return Claim((), 0)
+    try:
+        found = read_sticky_user_data(data)
+    except ValueError:
+        found = None
+    if found is None or found.to_bytes() != data:
+        raise _fails(
+            "sarama", member, f"user data that is no assignment of sticky, {data.hex() or 'no bytes'}"
+        )
+    return Claim(found.owned, -1 if found.generation is None else found.generation)
+
+
+def _franz_go_sticky(_: str, data: bytes | None) -> Claim:
+    # It has no generation below 0.
+    try:
+        found = read_sticky_user_data(data or b"")
+    except ValueError:
+        return Claim((), 0)
+    return Claim(found.owned, max(0, found.generation or 0))
+
+
+def _aiokafka_sticky(_: str, data: bytes | None) -> Claim | None:
+    try:
+        found = read_sticky_user_data(data or b"")
+    except ValueError:
+        return None
+    # Version 0 is unreadable for it.
+    return None if found.generation is None else Claim(found.owned, found.generation)
+
+
+def _kafka_python_sticky(member: str, data: bytes | None) -> Claim | None:
+    # It takes the first two bytes for a version, and only its own members write one.
+    if not data or not data.startswith(b"\0\1"):
+        return None
+    return _aiokafka_sticky(member, data[2:])
+
+
+_STICKY_CLAIMS: dict[str, Callable[[str, bytes | None], Claim | None]] = {
+    "java": _java_sticky,
+    "sarama": _sarama_sticky,
+    "franz-go": _franz_go_sticky,
+    "kafka-python": _kafka_python_sticky,
+    "aiokafka": _aiokafka_sticky,
+}
+
+
+def _java_cooperative(told: Subscription) -> Claim:
+    if told.generation >= 0:
+        return Claim(told.owned, told.generation)
+    return Claim(told.owned, _first_number(told.user_data))
+
+
+def _sarama_cooperative(told: Subscription) -> Claim:
+    if told.version > 1:
+        return Claim(told.owned, told.generation)
+    data = told.user_data or b""
+    # It refuses more than the four bytes, and then takes it that there is no generation.
+    return Claim(told.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
+
+
+def _franz_go_cooperative(told: Subscription) -> Claim:
+    if told.generation >= 0:
+        return Claim(told.owned, told.generation)
+    return _franz_go_sticky("", told.user_data)
+
+
+def _of_fields(told: Subscription) -> Claim:
+    return Claim(told.owned, told.generation)
+
+
+_COOPERATIVE_CLAIMS: dict[str, Callable[[Subscription], Claim]] = {
+    "java": _java_cooperative,
+    "librdkafka": _of_fields,
+    "sarama": _sarama_cooperative,
+    "franz-go": _franz_go_cooperative,
+    "kafka-python": _of_fields,
+}
+
+
+def _first_number(data: bytes | None) -> int:
+    """The generation in user data as Java's `cooperative-sticky` writes it; -1 where there is none."""
+    if data is None or len(data) < len(struct.pack(">i", 0)):
+        return -1
+    return int(struct.unpack_from(">i", data)[0])

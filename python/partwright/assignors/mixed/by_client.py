@@ -1,0 +1,187 @@
+"""One group under a leader of each client, next to what Java's assignor of the same name gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from partwright._check import unknown
+from partwright.assignors.members import Group
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
+from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright._check import Json
+    from partwright.assignors.members import Member
+    from partwright.assignors.mixed.group import Rebalanced
+
+__all__ = ["ClientAnswer", "assignors_of", "by_client"]
+
+_JAVA = "java"
+
+
+@dataclass(frozen=True)
+class ClientAnswer:
+    """What a leader of one client makes of a group.
+
+    Attributes:
+        client: The client.
+        answer: `same` as Java's, `other lists` (other members read the partitions, as evenly), `other balance` (members
+            have other numbers of partitions), `fails`, or `has none` if the client has no such assignor.
+        error: Why it fails; None otherwise.
+        spread: The fewest and the most partitions that a member has; None without an answer.
+        moved: How many partitions have another reader than Java gives them.
+        chance: Whether the client leaves a part of it to chance.
+        agrees: The assignors, by wire name, with which the client gives this group what Java gives it.
+        setting: The setting that names the client's assignors.
+    """
+
+    client: str
+    answer: str
+    error: str | None
+    spread: tuple[int, int] | None
+    moved: int
+    chance: bool
+    agrees: list[str]
+    setting: str
+
+    def to_dict(self) -> Json:
+        """As JSON has it."""
+        spread = None if self.spread is None else {"min": self.spread[0], "max": self.spread[1]}
+        return self.__dict__ | {"spread": spread}
+
+
+_SETTINGS = {
+    "java": "partition.assignment.strategy",
+    "librdkafka": "partition.assignment.strategy",
+    "sarama": "Consumer.Group.Rebalance.GroupStrategies",
+    "franz-go": "kgo.Balancers",
+    "kafka-go": "ReaderConfig.GroupBalancers",
+    "kafkajs": "partitionAssigners",
+    "kafka-python": "partition_assignment_strategy",
+    "aiokafka": "partition_assignment_strategy",
+}
+
+
+def by_client(
+    topics: Mapping[str, int],
+    members: Iterable[Member],
+    assignor: str,
+    *,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+) -> list[ClientAnswer]:
+    """What a leader of each client makes of a group.
+
+    Args:
+        topics: By name, how many partitions a topic has.
+        members: The members as `partwright.assign` takes them, in the order of the JoinGroup response. If no member
+            names its `client`, all are of the leader's.
+        assignor: The wire name of the assignor.
+        racks: By topic, for each of its partitions the racks of the replicas.
+
+    Raises:
+        PartwrightError: The group is not as it should be, or no client has such an assignor.
+
+    Examples:
+        >>> found = by_client({"t": 12}, [{"id": f"c{i}", "topics": ["t"]} for i in range(5)], "roundrobin")
+        >>> [(each.client, each.answer) for each in found][1:4]
+        [('librdkafka', 'same'), ('sarama', 'other lists'), ('franz-go', 'same')]
+    """
+    members = list(members)
+    Group.of(topics, members, racks)
+    names = sorted({name for client in DEFAULT_ASSIGNORS for name in assignors_of(client)})
+    if assignor not in names:
+        raise unknown(assignor, "assignor", names, "any client")
+    found = tuple(MixedMember.of(member) for member in members)
+    is_uniform = all(dict(member).get("client") is None for member in members)
+    answers = {
+        client: {
+            name: _answer(topics, found, name, racks, client, is_uniform) for name in assignors_of(client)
+        }
+        for client in DEFAULT_ASSIGNORS
+    }
+    return [_compared(client, assignor, answers) for client in answers]
+
+
+def assignors_of(client: str) -> list[str]:
+    """The wire names of a client's assignors.
+
+    Examples:
+        >>> assignors_of("kafka-go")
+        ['range', 'roundrobin', 'rack-affinity']
+    """
+    if client == _JAVA:
+        return list(CLIENT_ASSIGNORS)
+    known = (name.partition(":") for name in client_assignors())
+    return [name for owner, _, name in known if owner == client and "@" not in name]
+
+
+def _answer(
+    topics: Mapping[str, int],
+    members: tuple[MixedMember, ...],
+    assignor: str,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None,
+    client: str,
+    is_uniform: bool,
+) -> Rebalanced | PartwrightError:
+    if is_uniform:
+        members = tuple(member.as_client(client) for member in members)
+    try:
+        return Mixed(topics, members, assignor, racks).led_by(client).rebalance(client)
+    except PartwrightError as error:
+        return error
+
+
+def _compared(
+    client: str, assignor: str, answers: Mapping[str, Mapping[str, Rebalanced | PartwrightError]]
+) -> ClientAnswer:
+    java, own = answers[_JAVA], answers[client]
+    agrees = [name for name, answer in own.items() if name in java and _same(answer, java[name])]
+    found = own.get(assignor)
+    base = java.get(assignor)
+    error = str(found) if isinstance(found, PartwrightError) else None
+    if found is None or isinstance(found, PartwrightError):
+        answer = "has none" if found is None else "fails"
+        return ClientAnswer(client, answer, error, None, 0, False, agrees, _SETTINGS[client])
+    moved, answer = 0, "same"
+    if not _same(found, base):
+        answer = "other lists" if _sizes(found) == _sizes(base) else "other balance"
+        moved = _apart(found, base)
+    sizes = _sizes(found)
+    return ClientAnswer(
+        client,
+        answer,
+        None,
+        (sizes[0], sizes[-1]),
+        moved,
+        found.chance is not None,
+        agrees,
+        _SETTINGS[client],
+    )
+
+
+def _same(found: Rebalanced | PartwrightError, other: Rebalanced | PartwrightError | None) -> bool:
+    if isinstance(found, PartwrightError) or other is None or isinstance(other, PartwrightError):
+        return False
+    return _readers(found) == _readers(other)
+
+
+def _readers(found: Rebalanced) -> dict[str, set[tuple[str, int]]]:
+    return {member: set(pairs) for member, pairs in found.assignment.items()}
+
+
+def _sizes(found: Rebalanced | PartwrightError | None) -> list[int]:
+    if found is None or isinstance(found, PartwrightError):
+        return []
+    return sorted(len(pairs) for pairs in found.assignment.values())
+
+
+def _apart(found: Rebalanced, other: Rebalanced | PartwrightError | None) -> int:
+    if other is None or isinstance(other, PartwrightError):
+        return 0
+    theirs = {pair: member for member, pairs in other.assignment.items() for pair in pairs}
+    return sum(theirs.get(pair) != member for member, pairs in found.assignment.items() for pair in pairs)

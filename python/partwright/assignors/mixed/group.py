@@ -1,0 +1,204 @@
+"""A group whose members are of several clients: one rebalance after the other, until it rests.
+
+The leader's client decides. Each member sends what its client sends (`sent.py`), the leader reads of it what its client
+reads (`believed.py`), and its assignor answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from partwright.assignors.assign import assign_group
+from partwright.assignors.members import Group
+from partwright.assignors.mixed.believed import believed
+from partwright.assignors.mixed.clients import client_of
+from partwright.assignors.mixed.sent import Held, sent
+from partwright.assignors.mixed.subscription import Pairs, StickyUserData
+from partwright.assignors.options import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from partwright.assignors.assignment import Chance
+    from partwright.assignors.members import Member
+
+__all__ = ["Mixed", "MixedMember", "Rebalanced"]
+
+_COOPERATIVE = "cooperative-sticky"
+_STATEFUL = ("sticky", _COOPERATIVE)
+_NO_OPTIONS = Options()
+# These put empty user data into what they assign, others none at all.
+_EMPTY_USER_DATA = {"kafka-python", "aiokafka", "kafkajs", "librdkafka"}
+
+
+@dataclass(frozen=True)
+class MixedMember:
+    """A member, and what it will send when it joins.
+
+    Attributes:
+        id: Its member id.
+        client: Its client.
+        version: `@VERSION` of the client, or nothing.
+        held: What it knows.
+        instance_id: Its `group.instance.id`, or None.
+    """
+
+    id: str
+    client: str
+    version: str
+    held: Held
+    instance_id: str | None
+
+    @classmethod
+    def of(cls, member: Member) -> MixedMember:
+        """Reads a member as `partwright.assign` takes one, with a `client`; `Group.of` has checked the rest.
+
+        Raises:
+            PartwrightError: There is no such client.
+        """
+        fields = dict(member)
+        client, version = client_of(fields.get("client"), str(fields["id"]))
+        claimed = fields.get("owned")
+        pairs = None if claimed is None else _by_topic(claimed)
+        generation = fields.get("generation")
+        held = Held(
+            tuple(fields["topics"]),  # type: ignore[arg-type]
+            pairs,
+            -1 if generation is None else generation,  # type: ignore[arg-type]
+            fields.get("rack"),  # type: ignore[arg-type]
+            None,
+        )
+        return cls(str(fields["id"]), client, version, held, fields.get("instance_id"))  # type: ignore[arg-type]
+
+    def as_client(self, client: str) -> MixedMember:
+        """The same member, were it of another client."""
+        return replace(self, client=client, version="")
+
+
+@dataclass(frozen=True)
+class Rebalanced:
+    """What one rebalance gave.
+
+    Attributes:
+        assignment: By member, its list of (topic, partition) in the order of the assignor's own list.
+        left_out: The members that the leader could not read.
+        forgotten: The members that own partitions, of which the leader does not learn.
+        chance: Why this is one of several answers, where the leader's client leaves something to chance.
+    """
+
+    assignment: dict[str, list[tuple[str, int]]]
+    left_out: list[str]
+    forgotten: list[str]
+    chance: Chance | None
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A group between two rebalances.
+
+    Attributes:
+        topics: By name, how many partitions a topic has.
+        members: The members in the order of the JoinGroup response.
+        assignor: The wire name of the assignor that the coordinator chose.
+        racks: By topic, for each of its partitions the racks of the replicas; None where none are known.
+        options: The seed for what a client leaves to chance, and whether franz-go's balancers have `BalanceRacks`.
+    """
+
+    topics: Mapping[str, int]
+    members: tuple[MixedMember, ...]
+    assignor: str
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None
+    options: Options = _NO_OPTIONS
+
+    def led_by(self, leader: str) -> Mixed:
+        """The same group, whose present assignment comes from a leader of that client: sarama's members echo it."""
+        return replace(
+            self,
+            members=tuple(
+                replace(member, held=_echoing(member.held, leader))
+                if member.held.owned is not None
+                else member
+                for member in self.members
+            ),
+        )
+
+    def rebalance(self, leader: str, version: str = "") -> Rebalanced:
+        """What a leader of a client gives to whom.
+
+        Args:
+            leader: The leader's client.
+            version: `@VERSION` of it, or nothing.
+
+        Raises:
+            PartwrightError: The leader fails.
+        """
+        seen, left_out, forgotten = [], [], []
+        for member in self.members:
+            metadata = sent(member.client, self.assignor, member.held)
+            found = believed(leader, self.assignor, member.id, metadata)
+            if found is None:
+                left_out.append(member.id)
+                continue
+            told: dict[str, object] = {"id": member.id, "topics": list(found.topics), "rack": found.rack}
+            if leader == "kafka-go":
+                told["rack"] = found.user_data.decode(errors="replace") or None
+            if member.instance_id is not None:
+                told["instance_id"] = member.instance_id
+            if self.assignor in _STATEFUL and member.held.owned and not (found.claim and found.claim.owned):
+                forgotten.append(member.id)
+            if found.claim is not None:
+                told["owned"] = [(topic, each) for topic, numbers in found.claim.owned for each in numbers]
+                told["generation"] = found.claim.generation
+            seen.append(told)
+        name = self.assignor if leader == "java" else f"{leader}:{self.assignor}{version}"
+        options = self.options if leader == "franz-go" else self.options._replace(balance_racks=False)
+        answer = assign_group(Group.of(self.topics, seen, self.racks), name, None, options)
+        assignment: dict[str, list[tuple[str, int]]] = {
+            member.id: [] for member in self.members
+        } | answer.to_dict()
+        return Rebalanced(assignment, left_out, forgotten, answer.chance)
+
+    def after(self, rebalanced: Rebalanced, leader: str) -> Mixed:
+        """The group as it is when each member has what it was given, and joins again."""
+        generation = max((member.held.generation for member in self.members), default=-1) + 1
+        members = []
+        for member in self.members:
+            given = rebalanced.assignment[member.id]
+            if leader == "sarama" and member.client == "sarama" and not given:
+                # sarama's leader sends nothing to whom it gives nothing, and its member then keeps what it knew.
+                members.append(replace(member, held=member.held._replace(owned=())))
+                continue
+            held = member.held._replace(owned=_by_topic(given), generation=max(generation, 1))
+            members.append(replace(member, held=_echoing(held, leader)))
+        return replace(self, members=tuple(members))
+
+    def must_revoke(self, rebalanced: Rebalanced) -> bool:
+        """Whether a member has to give up a partition and joins again, as members of cooperative groups do."""
+        if self.assignor != _COOPERATIVE:
+            return False
+        return any(
+            not _flat(member.held.owned) <= set(rebalanced.assignment[member.id]) for member in self.members
+        )
+
+
+def _echoing(held: Held, leader: str) -> Held:
+    """What sarama's members send back: the user data that this leader puts into an assignment."""
+    if leader == "sarama":
+        owned = tuple(sorted((topic, tuple(sorted(numbers))) for topic, numbers in held.owned or ()))
+        return held._replace(echo=StickyUserData(owned, held.generation).to_bytes())
+    return held._replace(echo=b"" if leader in _EMPTY_USER_DATA else None)
+
+
+def _by_topic(pairs: object) -> Pairs:
+    """Partitions by topic, topics and partitions in the order in which they first come."""
+    if isinstance(pairs, dict):
+        return tuple((topic, tuple(numbers)) for topic, numbers in pairs.items())
+    found: dict[str, list[int]] = {}
+    for topic, partition in pairs:  # type: ignore[attr-defined]
+        found.setdefault(topic, []).append(partition)
+    return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
+
+
+def _flat(owned: Pairs | None) -> set[tuple[str, int]]:
+    return {(topic, number) for topic, numbers in owned or () for number in numbers}

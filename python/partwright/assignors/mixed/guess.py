@@ -1,0 +1,84 @@
+"""Which client a member of a live group is: guessed, for no broker tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright.assignors.mixed.subscription import read_subscription
+
+if TYPE_CHECKING:
+    from partwright.assignors.mixed.subscription import Subscription
+
+__all__ = ["Guess", "guessed_client"]
+
+# What clients call themselves unless the application sets `client.id`.
+_CLIENT_IDS = {
+    "rdkafka": "librdkafka",
+    "sarama": "sarama",
+    "kgo": "franz-go",
+    "kafkajs": "kafkajs",
+}
+_BEGINNINGS = {"kafka-python-": "kafka-python", "aiokafka-": "aiokafka", "consumer-": "java"}
+_KAFKA_GO = "(github.com/segmentio/kafka-go)"
+_JAVAS_GENERATION_BYTES = 4
+
+
+class Guess(NamedTuple):
+    """A client, and what speaks for it.
+
+    Attributes:
+        client: The client.
+        why: By what it was known.
+    """
+
+    client: str
+    why: str
+
+
+def guessed_client(client_id: str, assignor: str, metadata: bytes) -> Guess:
+    """The client of a member.
+
+    Args:
+        client_id: Its `client.id`.
+        assignor: The wire name of the group's assignor.
+        metadata: What it sent to the leader for that assignor.
+
+    Examples:
+        >>> guessed_client("rdkafka", "range", b"")
+        Guess(client='librdkafka', why="its client id 'rdkafka'")
+        >>> guessed_client("billing", "range", bytes.fromhex("00010000000100017400000000"))
+        Guess(client='kafka-go', why='a subscription of version 1 without owned partitions')
+    """
+    named = _CLIENT_IDS.get(client_id)
+    if named is None:
+        named = next((name for begin, name in _BEGINNINGS.items() if client_id.startswith(begin)), None)
+    if named is None and client_id.endswith(_KAFKA_GO):
+        named = "kafka-go"
+    if named is not None:
+        return Guess(named, f"its client id {client_id!r}")
+    try:
+        read = read_subscription(metadata)
+    except ValueError:
+        return Guess("java", "nothing: its subscription cannot be read")
+    told = read.subscription
+    if told.version == 1 and read.is_short:
+        return Guess("kafka-go", "a subscription of version 1 without owned partitions")
+    return _by_shape(assignor, told)
+
+
+def _by_shape(assignor: str, told: Subscription) -> Guess:
+    data = told.user_data
+    found = f"a subscription of version {told.version} with {_said(data)}"
+    if told.version > 1:
+        if data == b"" or (data is not None and len(data) > _JAVAS_GENERATION_BYTES and told.owned):
+            return Guess("librdkafka", found)
+        return Guess("java", found)
+    if told.version == 1:
+        return Guess("kafka-python" if data == b"" else "sarama", found)
+    return Guess("kafkajs" if assignor == "RoundRobinAssigner" else "kafka-python", found)
+
+
+def _said(data: bytes | None) -> str:
+    if data is None:
+        return "null user data"
+    return f"{len(data)} bytes of user data" if data else "empty user data"

@@ -1,0 +1,165 @@
+"""What each member of a group would make of it as the leader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from partwright._check import Json, unknown
+from partwright.assignors.members import Group
+from partwright.assignors.mixed.chosen import chosen_assignor
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
+from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.options import Options
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partwright.assignors.assignment import Chance
+    from partwright.assignors.members import Member
+
+__all__ = ["Led", "leaders"]
+
+_MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Led:
+    """A group under one leader.
+
+    Attributes:
+        leader: The leader's member id.
+        assignor: Whose assignor answers, such as `sarama:sticky`.
+        error: Why nobody gets an assignment; None where there is one. All that follows is empty or 0 then.
+        assignment: By member its list of (topic, partition), as the leader's client gives it in the first rebalance.
+        unchanged: Whether each member gets what it owns.
+        rounds: How many rebalances it takes until the group rests; None if it does not rest.
+        moved: How many of the partitions that members own have another owner, or none, once the group rests.
+        unread: How many partitions of topics with a subscriber nobody reads then.
+        spread: The fewest and the most partitions that a member has then.
+        idle: The members that have no partition then.
+        left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
+        forgotten: The members that own partitions now, and whose leader does not learn of it.
+        chance: Why this is one of several answers, where the leader's client leaves something to chance; else None.
+    """
+
+    leader: str
+    assignor: str
+    error: str | None = None
+    assignment: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    unchanged: bool = False
+    rounds: int | None = 0
+    moved: int = 0
+    unread: int = 0
+    spread: tuple[int, int] = (0, 0)
+    idle: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    chance: Chance | None = None
+
+    def to_dict(self) -> Json:
+        """As JSON has it."""
+        if self.error is not None:
+            return {"assignor": self.assignor, "error": self.error}
+        found = {name: value for name, value in self.__dict__.items() if name not in ("leader", "error")}
+        spread = {"min": self.spread[0], "max": self.spread[1]}
+        return found | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
+
+
+def leaders(
+    topics: Mapping[str, int],
+    members: Iterable[Member],
+    assignor: str | None = None,
+    *,
+    leader: str | None = None,
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    seed: int = 0,
+    balance_racks: bool = False,
+) -> list[Led]:
+    """What a group whose members are of several clients becomes under each leader.
+
+    Args:
+        topics: By name, how many partitions a topic has.
+        members: The members as `partwright.assign` takes them, in the order of the JoinGroup response. `client` says
+            which client a member is (`java` if it does not say), with `@VERSION` where an answer depends on it. The
+            first is the present leader: what members own, its client gave to them.
+        assignor: The wire name of the assignor that the coordinator chose, or None: it is chosen among the lists
+            that the members' clients have by default.
+        leader: The member that leads; None asks each member.
+        racks: By topic, for each of its partitions the racks of the replicas.
+        seed: What stands for chance where a client leaves something to it.
+        balance_racks: Whether franz-go's balancers have `BalanceRacks`.
+
+    Returns:
+        One `Led` for each leader.
+
+    Raises:
+        PartwrightError: The group is not as it should be, a client or an assignor does not exist, no member has the
+            leader's id, or the members have no assignor in common.
+
+    Examples:
+        >>> members = [{"id": name, "topics": ["t"], "client": name} for name in ("java", "sarama")]
+        >>> for each in leaders({"t": 3}, members):
+        ...     print(each.leader, each.assignor, each.assignment)
+        java java:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
+        sarama sarama:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
+    """
+    members = list(members)
+    # It checks all fields, and says what is wrong with one.
+    Group.of(topics, members, racks)
+    found = tuple(MixedMember.of(member) for member in members)
+    if not found:
+        raise PartwrightError("a group without members has no leader")
+    by_id = {member.id: member for member in found}
+    if leader is not None and leader not in by_id:
+        raise unknown(leader, "member", by_id, "the group")
+    chosen = assignor or chosen_assignor({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
+    options = Options.of("franz-go:", seed, balance_racks=balance_racks)
+    group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
+    return [_led(group, member) for member in found if leader in (None, member.id)]
+
+
+def _led(group: Mixed, leader: MixedMember) -> Led:
+    name = f"{leader.client}:{group.assignor}{leader.version}"
+    now, rounds = group, 1
+    try:
+        first = last = group.rebalance(leader.client, leader.version)
+        while now.must_revoke(last) and rounds < _MOST_ROUNDS:
+            now = now.after(last, leader.client)
+            last = now.rebalance(leader.client, leader.version)
+            rounds += 1
+    except PartwrightError as error:
+        return Led(leader.id, name, str(error))
+    owners = {pair: member for member, pairs in last.assignment.items() for pair in pairs}
+    sizes = [len(pairs) for pairs in last.assignment.values()]
+    subscribed = {topic for member in group.members for topic in member.held.topics}
+    return Led(
+        leader.id,
+        name,
+        None,
+        first.assignment,
+        all(
+            {(topic, each) for topic, numbers in member.held.owned or () for each in numbers}
+            == set(first.assignment[member.id])
+            for member in group.members
+        ),
+        None if now.must_revoke(last) else rounds,
+        _moved(group, owners),
+        max(0, sum(group.topics.get(topic, 0) for topic in subscribed) - len(owners)),
+        (min(sizes), max(sizes)),
+        [member for member, pairs in last.assignment.items() if not pairs],
+        first.left_out,
+        first.forgotten,
+        first.chance or last.chance,
+    )
+
+
+def _moved(group: Mixed, owners: Mapping[tuple[str, int], str]) -> int:
+    before = {
+        (topic, number): member.id
+        for member in group.members
+        for topic, numbers in member.held.owned or ()
+        for number in numbers
+    }
+    return sum(owners.get(pair) != member for pair, member in before.items())

@@ -1,0 +1,146 @@
+"""What a member of each client tells the leader when it joins.
+
+Java: `ConsumerCoordinator.metadata` and its assignors' `subscriptionUserData`. librdkafka: the `get_metadata` of its
+assignors. sarama: `subscriptionMetadata`. franz-go: `JoinGroupMetadata`. kafka-go: `makeJoinGroupRequest`. kafkajs:
+`protocol` of its assigner. kafka-python and aiokafka: `metadata` of their assignors.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from partwright.assignors.mixed.subscription import Pairs, StickyUserData, Subscription
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Held", "sent"]
+
+_VERSION_1 = b"\0\1"
+_COOPERATIVE, _STICKY, _RACK_AFFINITY = "cooperative-sticky", "sticky", "rack-affinity"
+
+
+class Held(NamedTuple):
+    """What a member knows when it joins.
+
+    Attributes:
+        topics: What it subscribes to, in the order in which the application said it.
+        owned: What it was given last; None if it was never given anything.
+        generation: In which generation, or -1.
+        rack: Its rack, or None.
+        echo: The user data that the last leader put into this member's assignment, which sarama sends back; or None.
+    """
+
+    topics: tuple[str, ...]
+    owned: Pairs | None
+    generation: int
+    rack: str | None
+    echo: bytes | None
+
+
+def sent(client: str, assignor: str, held: Held) -> bytes:
+    """What a member sends for one of its assignors, as bytes.
+
+    Args:
+        client: The member's client, such as `sarama`.
+        assignor: The assignor's wire name.
+        held: What the member knows.
+
+    Examples:
+        >>> sent("kafka-go", "range", Held(("t",), None, -1, None, None)).hex()
+        '000100000001000174ffffffff'
+    """
+    subscription = _SENDERS[client](assignor, held)
+    if client == "kafka-go":
+        # It says version 1 and leaves out the field that came with it (kafka-go#762).
+        return _VERSION_1 + subscription.to_bytes()[len(_VERSION_1) :]
+    return subscription.to_bytes()
+
+
+def _java(assignor: str, held: Held) -> Subscription:
+    user_data = None
+    if assignor == _STICKY and held.owned is not None:
+        user_data = StickyUserData(held.owned, held.generation).to_bytes()
+    elif assignor == _COOPERATIVE:
+        user_data = _number(held.generation)
+    # An eager member has given up all it owned before it joins.
+    owned = _sorted(held.owned) if assignor == _COOPERATIVE else ()
+    return Subscription(3, _in_order(held.topics), user_data, owned, held.generation, held.rack)
+
+
+def _librdkafka(assignor: str, held: Held) -> Subscription:
+    if assignor != _COOPERATIVE or held.owned is None:
+        return Subscription(3, held.topics, b"", (), -1, held.rack)
+    user_data = StickyUserData(held.owned, held.generation).to_bytes()
+    return Subscription(3, held.topics, user_data, held.owned, held.generation, held.rack)
+
+
+def _sarama(assignor: str, held: Held) -> Subscription:
+    # Config.Version is 2.8 unless the application says otherwise: subscriptions of version 1.
+    if assignor == _COOPERATIVE:
+        return Subscription(1, held.topics, _number(held.generation), _sorted(held.owned))
+    return Subscription(1, held.topics, held.echo)
+
+
+def _franz_go(assignor: str, held: Held) -> Subscription:
+    owned = _sorted(held.owned)
+    user_data = None
+    if assignor in (_STICKY, _COOPERATIVE):
+        user_data = StickyUserData(owned, held.generation).to_bytes()
+    owned = owned if assignor == _COOPERATIVE else ()
+    return Subscription(3, _in_order(held.topics), user_data, owned, held.generation, held.rack)
+
+
+def _kafka_go(assignor: str, held: Held) -> Subscription:
+    return Subscription(0, held.topics, (held.rack or "").encode() if assignor == _RACK_AFFINITY else None)
+
+
+def _kafkajs(_: str, held: Held) -> Subscription:
+    return Subscription(0, held.topics, b"")
+
+
+def _kafka_python(assignor: str, held: Held) -> Subscription:
+    if assignor == _COOPERATIVE:
+        return Subscription(1, _in_order(held.topics), b"", _numbers_sorted(held.owned))
+    told = _aiokafka(assignor, held)
+    if told.user_data:
+        # It writes a version in front, which no other client does or reads.
+        return replace(told, user_data=_VERSION_1 + told.user_data)
+    return told
+
+
+def _aiokafka(assignor: str, held: Held) -> Subscription:
+    user_data = b""
+    if assignor == _STICKY and held.owned is not None:
+        user_data = StickyUserData(held.owned, held.generation).to_bytes()
+    return Subscription(0, held.topics, user_data)
+
+
+_SENDERS: dict[str, Callable[[str, Held], Subscription]] = {
+    "java": _java,
+    "librdkafka": _librdkafka,
+    "sarama": _sarama,
+    "franz-go": _franz_go,
+    "kafka-go": _kafka_go,
+    "kafkajs": _kafkajs,
+    "kafka-python": _kafka_python,
+    "aiokafka": _aiokafka,
+}
+
+
+def _number(value: int) -> bytes:
+    return struct.pack(">i", value)
+
+
+def _in_order(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
+
+
+def _sorted(owned: Pairs | None) -> Pairs:
+    return tuple(sorted((topic, tuple(sorted(numbers))) for topic, numbers in owned or ()))
+
+
+def _numbers_sorted(owned: Pairs | None) -> Pairs:
+    return tuple((topic, tuple(sorted(numbers))) for topic, numbers in owned or ())

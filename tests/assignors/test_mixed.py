@@ -1,0 +1,107 @@
+"""Members of several clients in one group: the bytes they send, what each leader reads of them, and what comes of it."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor as AioSticky
+from hypothesis import given
+from hypothesis import strategies as st
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
+from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
+from kafka.structs import TopicPartition
+
+from partwright.assignors.mixed.believed import Claim, believed
+from partwright.assignors.mixed.chosen import chosen_assignor
+from partwright.assignors.mixed.leaders import leaders
+from partwright.assignors.mixed.sent import Held, sent
+from partwright.assignors.mixed.subscription import (
+    StickyUserData,
+    Subscription,
+    read_sticky_user_data,
+    read_subscription,
+)
+from partwright.errors import PartwrightError
+
+NAMES = st.text(min_size=1, max_size=8)
+PAIRS = st.lists(
+    st.tuples(NAMES, st.lists(st.integers(0, 2**31 - 1), max_size=4).map(tuple)), max_size=3
+).map(tuple)
+SUBSCRIPTIONS = st.builds(
+    Subscription,
+    st.integers(0, 3),
+    st.lists(NAMES, max_size=4).map(tuple),
+    st.none() | st.binary(max_size=20),
+    PAIRS,
+    st.integers(-1, 2**31 - 1),
+    st.none() | NAMES,
+)
+HELD = Held(("a", "b"), (("a", (1, 4)), ("b", (0,))), 7, None, None)
+NEW = Held(("a", "b"), None, -1, None, None)
+
+
+@given(SUBSCRIPTIONS)
+def test_a_subscription_is_read_as_it_was_written(told: Subscription) -> None:
+    read = read_subscription(told.to_bytes())
+    assert read.subscription.topics == told.topics
+    assert read.subscription.user_data == told.user_data
+    assert read.subscription.owned == (told.owned if told.version >= 1 else ())
+    assert read.subscription.generation == (told.generation if told.version >= 2 else -1)
+    assert read.subscription.rack == (told.rack if told.version >= 3 else None)
+    assert (read.is_short, read.has_more) == (False, False)
+
+
+@given(SUBSCRIPTIONS)
+def test_kafka_python_reads_the_same(told: Subscription) -> None:
+    found = ConsumerProtocolSubscription.decode(told.to_bytes())
+    assert tuple(found.topics) == told.topics
+    assert found.user_data == told.user_data
+    if told.version >= 1:
+        assert tuple((each.topic, tuple(each.partitions)) for each in found.owned_partitions) == told.owned
+    if told.version >= 2:
+        assert found.generation_id == told.generation
+    if told.version >= 3:
+        assert found.rack_id == told.rack
+
+
+@given(st.binary(max_size=40))
+def test_other_bytes_are_refused_or_read(data: bytes) -> None:
+    for read in (read_subscription, read_sticky_user_data):
+        try:
+            read(data)
+        except ValueError as error:
+            assert not isinstance(error, struct.error)
+
+
+@given(PAIRS, st.none() | st.integers(-1, 2**31 - 1))
+def test_the_user_data_of_sticky_is_read_as_it_was_written(
+    owned: tuple[tuple[str, tuple[int, ...]], ...], generation: int | None
+) -> None:
+    assert read_sticky_user_data(StickyUserData(owned, generation).to_bytes()) == (owned, generation)
+
+
+def flat(held: Held) -> list[TopicPartition]:
+    return [TopicPartition(topic, each) for topic, numbers in held.owned or () for each in numbers]
+
+
+@pytest.mark.parametrize("held", [NEW, HELD])
+def test_kafka_pythons_members_send_what_it_sends(held: Held) -> None:
+    assert sent("kafka-python", "range", held) == RangePartitionAssignor.metadata(list(held.topics)).encode()
+    for name, kind in (
+        ("sticky", StickyPartitionAssignor),
+        ("cooperative-sticky", CooperativeStickyAssignor),
+    ):
+        assignor = kind()
+        if held.owned is not None:
+            assignor.member_assignment, assignor.generation = flat(held), held.generation
+        assert sent("kafka-python", name, held) == assignor.metadata(list(held.topics)).encode()
+
+
+@pytest.mark.parametrize("held", [NEW, HELD])
+def test_aiokafkas_members_send_what_it_sends(held: Held) -> None:
+    owned = None if held.owned is None else flat(held)
+    told = AioSticky._metadata(list(held.topics), owned, held.generation)
+    assert sent("aiokafka", "sticky", held) == told.encode()
