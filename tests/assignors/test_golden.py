@@ -30,6 +30,7 @@ CLIENT_LINES = [
     for line in file.read_text(encoding="ascii").splitlines()
 ]
 CLIENT_VERSIONS = {
+    ("librdkafka", "2.15.1"),
     ("kafka-python", "3.0.12"),
     ("kafka-python", "3.0.11"),
     ("kafka-python", "2.2.21"),

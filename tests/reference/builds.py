@@ -117,7 +117,7 @@ def build_python(folder: Path) -> list[str]:
 
 
 def build_python_assignors(folder: Path, kafka_python: str = "") -> list[str]:
-    """The program that asks the assignors of Python's clients, of kafka-python those of an older version if it is named."""
+    """The program that asks the assignors of Python's clients, or of an older kafka-python that is named."""
     python, _ = build_python(folder)
     program = [python, str(REFERENCE / "python" / "assignors.py")]
     if not kafka_python:

@@ -41,15 +41,16 @@ def assign(
 
     Args:
         topics: By name, how many partitions a topic has.
-        members: The members in the order of the JoinGroup response, in which they are put into Java's map: objects with `id` and `topics`, and,
-            where the member has them, `owned` (a list of (topic, partition), or lists of partitions by topic),
-            `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by id. For `old-range` and
-            `old-roundrobin` also `streams`, the number of its threads, or their numbers by topic.
+        members: The members in the order of the JoinGroup response, in which they are put into Java's map: objects with
+            `id` and `topics`, and, where the member has them, `owned` (a list of (topic, partition), or lists of
+            partitions by topic), `generation` (that of what it owns), `instance_id` and `rack`; or lists of topics by
+            id. For `old-range` and `old-roundrobin` also `streams`, the number of its threads, or their numbers by
+            topic.
         assignor: Its name in Kafka: `range`, `roundrobin`, `sticky` or `cooperative-sticky`, or its class there; one of
             the broker's own, `server-uniform`, `server-range` or `server-simple`; an older one's: `sticky@2.8`,
             `cooperative-sticky@2.8`, `sticky@2.3`, `old-range` or `old-roundrobin`; another client's as
-            `CLIENT:ASSIGNOR`, such as `librdkafka:range` (`partwright.assignors.names.client_assignors` has them all); or
-            one of your own, as an object, a class or a path such as `mine:Mine`: see
+            `CLIENT:ASSIGNOR`, such as `librdkafka:range` (`partwright.assignors.names.client_assignors` has all of
+            them); or one of your own, as an object, a class or a path such as `mine:Mine`: see
             `partwright.assignors.consumer_partition_assignor`.
         racks: By topic, for each of its partitions the racks of the replicas.
         topic_ids: By topic, its id as Kafka writes it, for the broker's assignors; no other looks at it. A topic

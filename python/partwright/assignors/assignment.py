@@ -30,8 +30,8 @@ class Spread(NamedTuple):
 class Chance(NamedTuple):
     """Why an assignment is one of several that the client may give, and what all of them have in common.
 
-    `same` has `sizes` where the sorted numbers of partitions a member are the same in all, and `moves` where the number of
-    partitions that change hands is.
+    `same` has `sizes` where the sorted numbers of partitions a member are the same in all, and `moves` where the number
+    of partitions that change hands is.
     """
 
     why: str
@@ -46,8 +46,8 @@ class Assignment:
         topics: The topics' names, in the order given; those that only members name are last.
         lists: A `pyarrow.ListArray`: for each member a list of `topic`, a place in `topics`, and `partition`.
         topic_ids: By topic that is there, the id that a broker's assignor knew it by; None of all others.
-        chance: Why this is one of several answers of the client, and what those have in common; None where it is the only
-            one.
+        chance: Why this is one of several answers of the client, and what those have in common; None where it is the
+            only one.
     """
 
     def __init__(self, group: Group, lists: pa.ListArray, chance: Chance | None = None) -> None:

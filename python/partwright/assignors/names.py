@@ -43,7 +43,7 @@ def client_assignors() -> list[str]:
 
     Examples:
         >>> [name for name in client_assignors() if name.startswith("aiokafka:")]
-        ['aiokafka:range', 'aiokafka:roundrobin']
+        ['aiokafka:range', 'aiokafka:roundrobin', 'aiokafka:sticky']
     """
     return _core.client_assignors()
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_S 5
+#define MOST_S 60
 
 static const char *text_of(const cJSON *object, const char *field) {
         return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, field));

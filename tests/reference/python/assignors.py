@@ -1,8 +1,9 @@
 """Lets the assignors of a Python client answer: a group in JSON a line in, its assignment a line out.
 
-The last argument names the client; one before it is a folder with an older version. The first line out is its provenance. Every member's subscription is made by the
-client's own `metadata`, after its own `on_assignment` where it owns something, and goes over the wire and back. The
-cluster has the topics that somebody subscribes to, as the leader asks for them.
+The last argument names the client; one before it is a folder with an older version. The first line out is its
+provenance. Every member's subscription is made by the client's own `metadata`, after its own `on_assignment` where it
+owns something, and goes over the wire and back. The cluster has the topics that somebody subscribes to, as the leader
+asks for them.
 """
 
 from __future__ import annotations

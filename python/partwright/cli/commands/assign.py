@@ -76,8 +76,8 @@ def command(
     sticky@2.8, cooperative-sticky@2.8, sticky@2.3, and by consumer thread, of which a member has as many as its
     "streams" (a number, or numbers by topic), old-range and old-roundrobin, which takes a "partition_order" of the
     group; or a Python class of your own, whose module is looked for where you are, too. Kafka's class names do as well.
-    Those of other clients are CLIENT:ASSIGNOR, such as librdkafka:range, for which the members stand in the order of the
-    JoinGroup response and the topics in that of the Metadata response; a group may have a "seed" for what the client
+    Those of other clients are CLIENT:ASSIGNOR, such as librdkafka:range: the members stand in the order of the
+    JoinGroup response, the topics in that of the Metadata response, and the group may have a "seed" for what the client
     leaves to chance, and "balance_racks" for franz-go.
 
     The answer is one JSON object, {"assignment": {member: [[topic, partition], ...]}}, each list in the order of

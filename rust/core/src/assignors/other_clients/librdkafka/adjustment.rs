@@ -1,0 +1,38 @@
+//! What a cooperative group is told now, and what is withheld (`rd_kafka_cooperative_protocol_adjust_assignment`).
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use super::claims::Claims;
+use super::leader::Leader;
+
+/// What members keep, then what nobody owns, then what is owned and assigned to nobody, which goes back to its claimant
+/// even if that reads the topic no more. The last claimant in the order of members counts as the owner.
+pub(super) fn adjust(leader: &Leader<'_>, claims: &Claims, lists: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let pairs = |lists: &[Vec<u32>]| -> Vec<(u32, u32)> {
+        let of = |&member: &u32| {
+            lists[member as usize].iter().map(move |&partition| (partition, member)).collect()
+        };
+        leader.members.iter().map(of).collect::<Vec<Vec<_>>>().concat()
+    };
+    let (assigned, claimed) = (pairs(lists), pairs(&claims.of));
+    let owner: HashMap<u32, u32> = claimed.iter().copied().collect();
+    let mut adjusted = vec![Vec::new(); lists.len()];
+    for &(partition, member) in &assigned {
+        if let Some(&owner) = owner.get(&partition)
+            && leader.compare(member, owner) == Ordering::Equal
+        {
+            adjusted[owner as usize].push(partition);
+        }
+    }
+    for &(partition, member) in assigned.iter().filter(|(partition, _)| !owner.contains_key(partition)) {
+        adjusted[member as usize].push(partition);
+    }
+    let mut seen: HashSet<u32> = assigned.iter().map(|&(partition, _)| partition).collect();
+    for (partition, _) in claimed {
+        if seen.insert(partition) {
+            adjusted[owner[&partition] as usize].push(partition);
+        }
+    }
+    adjusted
+}

@@ -1,0 +1,69 @@
+//! What members own, as librdkafka's leader believes it (`prepopulateCurrentAssignments`).
+
+use std::collections::HashMap;
+
+use super::leader::Leader;
+
+/// Partitions that members own, numbered behind those that are there where they are not.
+pub(super) struct Claims {
+    /// By member what it claims, in its order.
+    pub(super) of: Vec<Vec<u32>>,
+    /// The partitions that are not there: a topic, as a place in what was given, and a number.
+    pub(super) absent: Vec<(u32, i32)>,
+    /// By member what it had in the highest generation.
+    pub(super) lists: Vec<Vec<u32>>,
+    /// By partition who had it in the generation before.
+    pub(super) previous: HashMap<u32, u32>,
+    /// By partition its last claimant in the order of members, where no two claim it in one generation.
+    pub(super) owner: HashMap<u32, u32>,
+}
+
+impl Claims {
+    pub(super) fn new(leader: &Leader<'_>) -> Self {
+        let group = &leader.group;
+        let mut claims = Self {
+            of: vec![Vec::new(); group.members()],
+            absent: Vec::new(),
+            lists: vec![Vec::new(); group.members()],
+            previous: HashMap::new(),
+            owner: HashMap::new(),
+        };
+        let mut numbers = HashMap::new();
+        let mut order = Vec::new();
+        let mut claimants: HashMap<u32, Vec<(i32, u32)>> = HashMap::new();
+        for &member in &leader.members {
+            let place = group.places[member as usize] as usize;
+            for &pair in group.given.owned.get(place) {
+                let partition = group.partition(pair).unwrap_or_else(|| {
+                    *numbers.entry(pair).or_insert_with(|| {
+                        claims.absent.push(pair);
+                        u32::try_from(group.partitions() + claims.absent.len() - 1).unwrap_or(u32::MAX)
+                    })
+                });
+                claims.of[member as usize].push(partition);
+                claims.owner.insert(partition, member);
+                let known = claimants.entry(partition).or_default();
+                if known.is_empty() {
+                    order.push(partition);
+                }
+                known.push((group.given.generations[place], member));
+            }
+        }
+        // Its maps are walked newest entry first.
+        for partition in order.into_iter().rev() {
+            let known = claimants.entry(partition).or_default();
+            known.sort_by_key(|&(generation, _)| generation);
+            if known.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+                claims.owner.remove(&partition);
+                continue;
+            }
+            if let [.., (_, previous), _] = known[..] {
+                claims.previous.insert(partition, previous);
+            }
+            if let Some(&(_, member)) = known.last() {
+                claims.lists[member as usize].push(partition);
+            }
+        }
+        claims
+    }
+}

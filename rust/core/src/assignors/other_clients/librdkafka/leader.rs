@@ -1,0 +1,148 @@
+//! What librdkafka's leader reads: members that it can parse, the topics that they subscribe to, and racks.
+
+use std::cmp::Ordering;
+
+use crate::Result;
+use crate::assignors::Given;
+use crate::assignors::other_clients::numbered::Numbered;
+
+/// A member that names more topics is left out.
+const MOST_TOPICS: usize = 10_000;
+
+/// A group as the leader reads it.
+pub(super) struct Leader<'a> {
+    pub(super) group: Numbered<'a>,
+    /// The members that are not left out, in the order of the `JoinGroup` response.
+    pub(super) members: Vec<u32>,
+    /// The topics with their members, in the order of the Metadata response.
+    pub(super) topics: Vec<Topic>,
+    /// By topic, then by partition, the racks of its replicas, sorted and each once.
+    racks: Vec<Vec<Vec<u32>>>,
+}
+
+/// A topic that somebody subscribes to (`rd_kafka_assignor_topic_t`).
+pub(super) struct Topic {
+    pub(super) topic: u32,
+    pub(super) members: Vec<u32>,
+}
+
+impl<'a> Leader<'a> {
+    pub(super) fn new(given: &'a Given<'a>) -> Result<Self> {
+        let group = Numbered::new(given)?;
+        let is_read = |&place: &usize| (1..=MOST_TOPICS).contains(&given.subscribed.get(place).len());
+        let members: Vec<_> =
+            (0..group.members()).filter(is_read).map(|place| group.numbers[place]).collect();
+        let mut topics: Vec<_> = (0..)
+            .take(group.topics.len())
+            .map(|topic| Topic {
+                topic,
+                members: members
+                    .iter()
+                    .copied()
+                    .filter(|&member| group.subscribed[member as usize].contains(&topic))
+                    .collect(),
+            })
+            .filter(|topic| !topic.members.is_empty())
+            .collect();
+        topics.sort_by_key(|topic| group.topics[topic.topic as usize]);
+        Ok(Self { racks: racks(&group), group, members, topics })
+    }
+
+    /// The racks of a partition's replicas.
+    pub(super) fn racks(&self, topic: u32, number: usize) -> &[u32] {
+        self.racks[topic as usize].get(number).map_or(&[], Vec::as_slice)
+    }
+
+    /// A member's `client.rack`; one that is not set is sent as an empty one.
+    pub(super) fn rack(&self, member: u32) -> Option<u32> {
+        self.group.given.member_racks[self.group.places[member as usize] as usize]
+    }
+
+    /// How many partitions a topic has.
+    pub(super) fn count(&self, topic: u32) -> usize {
+        self.group.of_topic(topic).len()
+    }
+
+    /// `rd_kafka_group_member_cmp`: two static members by their instance ids, all others by their own.
+    pub(super) fn compare(&self, one: u32, other: u32) -> Ordering {
+        let instance =
+            |member: u32| self.group.given.instance_ids[self.group.places[member as usize] as usize];
+        match (instance(one), instance(other)) {
+            (Some(one), Some(other)) => one.cmp(other),
+            _ => one.cmp(&other),
+        }
+    }
+
+    /// Members as glibc's `qsort` leaves them.
+    pub(super) fn sorted(&self, members: &[u32]) -> Vec<u32> {
+        let mut sorted = members.to_vec();
+        merge_sort(&mut sorted, &|one, other| self.compare(one, other));
+        sorted
+    }
+
+    /// `rd_kafka_use_rack_aware_assignment`: whether racks matter to these topics.
+    pub(super) fn has_racks(&self, topics: &[Topic]) -> bool {
+        let mut of_members: Vec<_> =
+            topics.iter().flat_map(|topic| &topic.members).filter_map(|&member| self.rack(member)).collect();
+        of_members.sort_unstable();
+        let of_partitions = |topic: &Topic| &self.racks[topic.topic as usize];
+        let mut all: Vec<_> = topics.iter().flat_map(of_partitions).flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut counts = topics.iter().flat_map(|topic| {
+            (0..self.count(topic.topic)).map(|number| self.racks(topic.topic, number).len())
+        });
+        all.iter().any(|rack| of_members.binary_search(rack).is_ok())
+            && counts.any(|count| count != all.len())
+    }
+}
+
+fn racks(group: &Numbered<'_>) -> Vec<Vec<Vec<u32>>> {
+    let given = group.given;
+    if given.racks.is_empty() {
+        return vec![Vec::new(); group.topics.len()];
+    }
+    let mut first = vec![0];
+    for &count in &given.partitions {
+        first.push(first[first.len() - 1] + count as usize);
+    }
+    let of_topic = |&place: &u32| {
+        let once = |number| {
+            let mut racks = given.racks.get(number).to_vec();
+            racks.sort_unstable();
+            racks.dedup();
+            racks
+        };
+        (first[place as usize]..first[place as usize + 1]).map(once).collect()
+    };
+    group.topics.iter().map(of_topic).collect()
+}
+
+/// glibc's `msort_with_tmp`, for a comparison that need not be transitive.
+fn merge_sort(values: &mut [u32], compare: &impl Fn(u32, u32) -> Ordering) {
+    if values.len() <= 1 {
+        return;
+    }
+    let half = values.len() / 2;
+    merge_sort(&mut values[..half], compare);
+    merge_sort(&mut values[half..], compare);
+    let (left, right) = (values[..half].to_vec(), values[half..].to_vec());
+    let (mut left, mut right) = (&left[..], &right[..]);
+    for value in values {
+        *value = match (left, right) {
+            ([one, rest @ ..], [other, ..]) if compare(*one, *other) != Ordering::Greater => {
+                left = rest;
+                *one
+            }
+            ([one, rest @ ..], []) => {
+                left = rest;
+                *one
+            }
+            (_, [other, rest @ ..]) => {
+                right = rest;
+                *other
+            }
+            ([], []) => return,
+        };
+    }
+}

@@ -1,0 +1,23 @@
+//! `roundrobin`: all partitions in turn.
+
+use super::leader::Leader;
+use crate::Result;
+use crate::assignors::{Assignment, Given};
+
+/// `rd_kafka_roundrobin_assignor_assign_cb`.
+pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
+    let leader = Leader::new(given)?;
+    let mut lists = vec![Vec::new(); leader.group.members()];
+    let mut topics: Vec<_> = leader.topics.iter().map(|topic| topic.topic).collect();
+    topics.sort_unstable();
+    let mut turns = leader.sorted(&leader.members).into_iter().cycle();
+    for topic in topics {
+        for partition in leader.group.of_topic(topic) {
+            let member = turns.find(|&member| leader.group.subscribed[member as usize].contains(&topic));
+            if let Some(member) = member {
+                lists[member as usize].push(partition);
+            }
+        }
+    }
+    Ok(leader.group.answer(&lists, None))
+}
