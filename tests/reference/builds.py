@@ -150,7 +150,7 @@ def build_librdkafka_assignors(folder: Path) -> list[str]:
         library = target / "node_modules" / "@confluentinc" / "kafka-javascript" / "deps" / "librdkafka"
         # What no assignor needs is left out.
         without = ["ssl", "gssapi", "curl", "zstd", "zlib", "lz4-ext", "syslog", "regex-ext", "optimization"]
-        configure = ["sh", "-c", 'cd "$1" && shift && sh ./configure "$@"', "sh", str(library)]
+        configure = ["bash", "-c", 'cd "$1" && shift && bash ./configure "$@"', "bash", str(library)]
         run([*configure, *(f"--disable-{name}" for name in without)])
         run([make, "-j", jobs, "-C", str(library / "src"), "librdkafka.a"])
         # These are compiled anew, so that the address sanitizer sees what they do.
