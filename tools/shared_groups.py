@@ -5,6 +5,7 @@
 nothing else having changed.
 """
 
+# ruff: noqa: INP001, T201
 from __future__ import annotations
 
 import argparse
@@ -31,7 +32,7 @@ def drawn(draw: random.Random, one: str, other: str, assignor: str) -> Mixed:
     for number, client in enumerate(clients):
         read = (
             list(topics) if draw.random() < 0.7 else draw.sample(list(topics), draw.randint(1, len(topics)))
-        )  # noqa: PLR2004
+        )
         members.append(
             MixedMember.of(
                 {"id": f"m{number}-{draw.randrange(1 << 32):08x}", "topics": read, "client": client}
@@ -84,7 +85,7 @@ def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
     said = "fine" if not moved else f"{moved / partitions:.0%} move"
     if failed:
         said += f", {failed / groups:.0%} of the groups fail"
-    return said if most_rounds <= 2 else f"{said}, up to {most_rounds} rebalances"  # noqa: PLR2004
+    return said if most_rounds <= 2 else f"{said}, up to {most_rounds} rebalances"
 
 
 def rows(assignor: str, groups: int, seed: int) -> Iterator[list[str]]:

@@ -133,7 +133,7 @@ mod tests {
 
         #[test]
         fn multiples_and_their_neighbours_are_exact(members in 1..=MOST, share in 0..=MOST) {
-            let multiple = (u64::from(members) * u64::from(share) % u64::from(MOST)) as u32 / members * members;
+            let multiple = u32::try_from(u64::from(members) * u64::from(share) % u64::from(MOST)).unwrap() / members * members;
             for partitions in [multiple.saturating_sub(1), multiple, multiple + 1] {
                 is_exact(partitions, members);
             }

@@ -22,12 +22,12 @@ impl Subscribed {
         let mut known = FxHashMap::<&[u32], u32>::default();
         let mut last: (&[u32], u32) = (&[], 0);
         for &place in members {
-            let list = given.subscribed.get(place as usize);
-            if of.is_empty() || last.0 != list {
+            let topics = given.subscribed.get(place as usize);
+            if of.is_empty() || last.0 != topics {
                 let next = u32::try_from(lists.len()).unwrap_or(u32::MAX);
-                last = (list, *known.entry(list).or_insert(next));
+                last = (topics, *known.entry(topics).or_insert(next));
                 if last.1 == next {
-                    lists.values.extend(list.iter().map(|&topic| numbers[topic as usize]));
+                    lists.values.extend(topics.iter().map(|&topic| numbers[topic as usize]));
                     lists.end();
                 }
             }
