@@ -5,7 +5,7 @@
 nothing else having changed.
 """
 
-# ruff: noqa: INP001, T201
+# ruff: noqa: INP001, S311, T201
 from __future__ import annotations
 
 import argparse
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 MOST_ROUNDS = 30
+AT_ONCE = 2
+"""So many rebalances a cooperative group takes anyway: one to give up, one to take."""
+EQUAL = 0.7
+"""How likely a member subscribes to all topics."""
 
 
 def drawn(draw: random.Random, one: str, other: str, assignor: str) -> Mixed:
@@ -31,7 +35,7 @@ def drawn(draw: random.Random, one: str, other: str, assignor: str) -> Mixed:
     members = []
     for number, client in enumerate(clients):
         read = (
-            list(topics) if draw.random() < 0.7 else draw.sample(list(topics), draw.randint(1, len(topics)))
+            list(topics) if draw.random() < EQUAL else draw.sample(list(topics), draw.randint(1, len(topics)))
         )
         members.append(
             MixedMember.of(
@@ -53,6 +57,7 @@ def rested(group: Mixed, leader: str) -> tuple[Mixed, int]:
 
 
 def owners(group: Mixed) -> dict[tuple[str, int], str]:
+    """Who reads each partition."""
     return {
         (topic, number): member.id
         for member in group.members
@@ -65,16 +70,14 @@ def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
     """What becomes of groups of two clients."""
     draw = random.Random(f"{assignor} {one} {other} {seed}")
     moved = partitions = failed = most_rounds = 0
-    why = ""
     for _ in range(groups):
         group = drawn(draw, one, other, assignor)
         try:
             group, _ = rested(group, one)
             before = owners(group)
             group, rounds = rested(group, other)
-        except PartwrightError as error:
+        except PartwrightError:
             failed += 1
-            why = why or str(error)
             continue
         after = owners(group)
         partitions += len(before)
@@ -85,17 +88,19 @@ def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
     said = "fine" if not moved else f"{moved / partitions:.0%} move"
     if failed:
         said += f", {failed / groups:.0%} of the groups fail"
-    return said if most_rounds <= 2 else f"{said}, up to {most_rounds} rebalances"
+    return said if most_rounds <= AT_ONCE else f"{said}, up to {most_rounds} rebalances"
 
 
 def rows(assignor: str, groups: int, seed: int) -> Iterator[list[str]]:
+    """The rows of one assignor's table: by the client that leads first, a cell for each that leads next."""
     clients = [client for client in DEFAULT_ASSIGNORS if assignor in assignors_of(client)]
     yield [f"`{assignor}`: led by ↓, then by →", *clients]
     for one in clients:
-        yield [one, *("–" if one == other else cell(assignor, one, other, groups, seed) for other in clients)]
+        yield [one, *("" if one == other else cell(assignor, one, other, groups, seed) for other in clients)]
 
 
 def main() -> None:
+    """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--groups", type=int, default=300)
     parser.add_argument("--seed", type=int, default=7)
