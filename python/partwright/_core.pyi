@@ -83,7 +83,7 @@ def key_addresses(keys: _Column) -> list[int | None]: ...
 
 # Beside the lists: why they are one of several answers and what all of those have in common, where that is so.
 def assign(
-    assignor: str, topics: _Column, members: _Column, seed: int, balance_racks: bool
+    assignor: str, topics: _Column, members: _Column, seed: int, balance_racks: bool, as_read: bool
 ) -> tuple[_Result, tuple[str, list[str]] | None]: ...
 
 # Where each group begins, members, names, topics, where each group's topics begin: five columns, or the first group

@@ -107,7 +107,7 @@ fn assigned(case: &Case, seed: u64) -> Result<(Lists, bool), partwright_core::Er
         }
     }
     given.topics.clone_from(&topics);
-    given.options = Options { seed, balance_racks: case.balance_racks };
+    given.options = Options { seed, balance_racks: case.balance_racks, ..Options::default() };
     let Assignment { offsets, topics: numbers, partitions, chance } =
         case.assignor.parse::<Assignor>()?.assign(&given)?;
     let pair = |place: usize| (topics[numbers[place] as usize].to_owned(), partitions[place]);

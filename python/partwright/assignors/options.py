@@ -17,6 +17,8 @@ class Options(NamedTuple):
 
     seed: int = 0
     balance_racks: bool = False
+    as_read: bool = False
+    """Whether what members own is what the leader read of it, as in a group of several clients."""
 
     @classmethod
     def of(cls, assignor: object, seed: object, *, balance_racks: object) -> Options:
@@ -27,7 +29,7 @@ class Options(NamedTuple):
 
         Examples:
             >>> Options.of("franz-go:sticky", 7, balance_racks=True)
-            Options(seed=7, balance_racks=True)
+            Options(seed=7, balance_racks=True, as_read=False)
         """
         if type(seed) is not int or not 0 <= seed < _SEEDS:
             raise PartwrightError(f"seed is a whole number from 0 to {_SEEDS - 1}, not {shown(seed)}")

@@ -23,8 +23,9 @@ pub(crate) fn assign(
     members: Column,
     seed: u64,
     balance_racks: bool,
+    as_read: bool,
 ) -> Result<(Py<PyAny>, Chance), BoundaryError> {
-    let (options, mut chance) = (Options { seed, balance_racks }, None);
+    let (options, mut chance) = (Options { seed, balance_racks, as_read }, None);
     let lists = topics.with(py, members, |topics, members| {
         let (lists, left) = columnar::assign(assignor.0, options, topics, members)?;
         chance = left;

@@ -152,7 +152,9 @@ class Mixed:
                 told["generation"] = found.claim.generation
             seen.append(told)
         name = self.assignor if leader == "java" else f"{leader}:{self.assignor}{version}"
-        options = self.options if leader == "franz-go" else self.options._replace(balance_racks=False)
+        options = self.options._replace(as_read=True)
+        if leader != "franz-go":
+            options = options._replace(balance_racks=False)
         answer = assign_group(Group.of(self.topics, seen, self.racks), name, None, options)
         assignment: dict[str, list[tuple[str, int]]] = {
             member.id: [] for member in self.members

@@ -71,10 +71,12 @@ def _java(assignor: str, held: Held) -> Subscription:
 
 
 def _librdkafka(assignor: str, held: Held) -> Subscription:
+    # Without client.rack it sends an empty one, and no null.
+    rack = held.rack or ""
     if assignor != _COOPERATIVE or held.owned is None:
-        return Subscription(3, held.topics, b"", (), -1, held.rack)
+        return Subscription(3, held.topics, b"", (), -1, rack)
     user_data = StickyUserData(held.owned, held.generation).to_bytes()
-    return Subscription(3, held.topics, user_data, held.owned, held.generation, held.rack)
+    return Subscription(3, held.topics, user_data, held.owned, held.generation, rack)
 
 
 def _sarama(assignor: str, held: Held) -> Subscription:

@@ -49,6 +49,9 @@ pub struct Options {
     pub seed: u64,
     /// franz-go's `BalanceRacks`.
     pub balance_racks: bool,
+    /// Whether generations and orders of what members own are what the leader read, from members of any client. Otherwise
+    /// kafka-python's are what its own members would have sent.
+    pub as_read: bool,
 }
 
 /// No member, and no partition.

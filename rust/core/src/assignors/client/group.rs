@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::subscriptions::Subscribed;
+use super::subscribed::Subscribed;
 use crate::assignors::given::{Given, MOST_PARTITIONS, NONE};
 use crate::assignors::{Assignment, Lists};
 use crate::java::hash_map::Walker;

@@ -10,6 +10,7 @@
 //! | `constrained_assignment` | the sticky algorithm for equal subscriptions |
 //! | `general_assignment`, `balance`, `partition_movements` | the sticky algorithm for unequal ones |
 //! | `sorted_members` | members by how many partitions they have |
+//! | `subscribed` | what each member subscribes to |
 //! | `subscriptions` | who may read which topics |
 //! | `cooperative_sticky` | what is withheld for the second rebalance |
 //! | `rack_awareness` | which racks matter (KIP-881) |
@@ -26,4 +27,5 @@ pub(super) mod range;
 pub(super) mod round_robin;
 mod sorted_members;
 pub(super) mod sticky;
+mod subscribed;
 pub(super) mod subscriptions;

@@ -1,61 +1,7 @@
-//! Members' subscriptions, and who may read which topics where these differ.
-
-use rustc_hash::FxHashMap;
+//! Who may read which topics, where members' subscriptions differ.
 
 use super::group::Group;
-use crate::assignors::given::Given;
 use crate::assignors::lists::Lists;
-
-/// The members' subscriptions as they were given. Most groups have one list of topics, or a few: each is kept once, so that
-/// a group of many members and topics is not walked member by member and topic by topic.
-#[derive(Debug)]
-pub(crate) struct Subscribed {
-    lists: Lists<u32>,
-    /// By member, its list.
-    of: Vec<u32>,
-}
-
-impl Subscribed {
-    /// Those of `members`, places in what was given, with the topics' numbers.
-    pub(crate) fn new(given: &Given<'_>, members: &[u32], numbers: &[u32]) -> Self {
-        let (mut lists, mut of) = (Lists::default(), Vec::with_capacity(members.len()));
-        let mut known = FxHashMap::<&[u32], u32>::default();
-        let mut last: (&[u32], u32) = (&[], 0);
-        for &place in members {
-            let topics = given.subscribed.get(place as usize);
-            if of.is_empty() || last.0 != topics {
-                let next = u32::try_from(lists.len()).unwrap_or(u32::MAX);
-                last = (topics, *known.entry(topics).or_insert(next));
-                if last.1 == next {
-                    lists.values.extend(topics.iter().map(|&topic| numbers[topic as usize]));
-                    lists.end();
-                }
-            }
-            of.push(last.1);
-        }
-        Self { lists, of }
-    }
-
-    /// A member's topics, as often as it names them.
-    pub(crate) fn get(&self, member: usize) -> &[u32] {
-        self.lists.get(self.of[member] as usize)
-    }
-
-    /// The number of a member's list: those that name the same topics in the same order have the same one.
-    pub(crate) fn list(&self, member: u32) -> usize {
-        self.of[member as usize] as usize
-    }
-
-    /// How many different lists there are.
-    pub(crate) fn distinct(&self) -> usize {
-        self.lists.len()
-    }
-
-    /// The topics that anybody names.
-    pub(crate) fn named(&self) -> &[u32] {
-        &self.lists.values
-    }
-}
 
 /// Who may read which topics.
 pub(crate) struct Topics {

@@ -3,7 +3,8 @@
 use super::claims::Before;
 use super::hash_order::HashOrder;
 use super::movements::Movements;
-use super::sticky::{Readers, Rules};
+use super::readers::Readers;
+use super::rules::Rules;
 use crate::assignors::given::NONE;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::{Error, Result};

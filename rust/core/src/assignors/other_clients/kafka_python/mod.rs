@@ -5,10 +5,12 @@ mod claims;
 mod eager;
 mod hash_order;
 mod movements;
+mod readers;
+mod rules;
 mod sticky;
 
 use super::ClientAssignor;
-use sticky::Rules;
+use rules::Rules;
 
 /// Those of kafka-python: 2.3.0 brought static members, 3.0.0 `cooperative-sticky`, and 3.0.12 an end to circles.
 pub(super) const ASSIGNORS: &[ClientAssignor] = &[

@@ -3,17 +3,11 @@
 use super::balance::Balance;
 use super::claims::{Before, Claims, owned_partitions, user_data};
 use super::hash_order::HashOrder;
+use super::readers::Readers;
+use super::rules::Rules;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::assignors::{Assignment, Given};
 use crate::{Error, Result};
-
-/// What differs between clients and versions.
-#[derive(Clone, Copy)]
-pub(super) struct Rules {
-    pub(super) assignor: &'static str,
-    /// Whether a substitute that moved earlier is moved back together with the partition, or else goes on alone.
-    pub(super) undoes_both: bool,
-}
 
 /// `StickyPartitionAssignor.assign`.
 pub(super) fn sticky(given: &Given<'_>, rules: Rules) -> Result<Assignment> {
@@ -62,58 +56,6 @@ fn assigned(group: &Numbered<'_>, claims: &[Claims], rules: Rules) -> Result<(Ve
         list.sort_unstable();
     }
     Ok(lists)
-}
-
-/// Who may read what.
-pub(super) struct Readers {
-    /// By topic its readers in the order given; who names it twice stands there twice.
-    pub(super) of_topic: Vec<Vec<u32>>,
-    /// By member its topics, sorted, each once.
-    topics: Vec<Vec<u32>>,
-    /// By member how many partitions its subscription has, those of a topic twice that it names twice.
-    pub(super) most: Vec<usize>,
-}
-
-impl Readers {
-    fn new(group: &Numbered<'_>) -> Self {
-        let mut of_topic = vec![Vec::new(); group.topics.len()];
-        for &member in &group.numbers {
-            for &topic in &group.subscribed[member as usize] {
-                of_topic[topic as usize].push(member);
-            }
-        }
-        let once = |topics: &Vec<u32>| {
-            let mut topics = topics.clone();
-            topics.sort_unstable();
-            topics.dedup();
-            topics
-        };
-        let count = |topics: &Vec<u32>| topics.iter().map(|&topic| group.of_topic(topic).len()).sum();
-        Self {
-            of_topic,
-            topics: group.subscribed.iter().map(once).collect(),
-            most: group.subscribed.iter().map(count).collect(),
-        }
-    }
-
-    pub(super) fn topics(&self, member: u32) -> &[u32] {
-        &self.topics[member as usize]
-    }
-
-    pub(super) fn reads(&self, member: u32, topic: u32) -> bool {
-        self.topics[member as usize].binary_search(&topic).is_ok()
-    }
-
-    /// `_are_subscriptions_identical`: lists are compared, in the order in which topics were sent.
-    fn are_identical(&self, group: &Numbered<'_>) -> bool {
-        let there = |topic: &u32| !group.of_topic(*topic).is_empty();
-        let mut topics =
-            (0..).take(group.topics.len()).filter(there).map(|topic: u32| &self.of_topic[topic as usize]);
-        let mut members = group.subscribed.iter().map(|topics| topics.iter().filter(|topic| there(topic)));
-        let first = topics.next();
-        let Some(one) = members.next() else { return true };
-        topics.all(|other| Some(other) == first) && members.all(|other| other.eq(one.clone()))
-    }
 }
 
 /// `_populate_sorted_partitions`.

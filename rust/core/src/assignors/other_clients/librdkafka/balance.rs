@@ -1,9 +1,10 @@
 //! Partitions given to members and moved between them until that is balanced (`balance`).
 
 use super::claims::Claims;
-use super::cooperative_sticky::{NAME, Readers, dies};
+use super::fails::{NAME, dies};
 use super::leader::Leader;
 use super::movements::{Moved, Movements};
+use super::readers::Readers;
 use crate::assignors::given::NONE;
 use crate::{Error, Result};
 

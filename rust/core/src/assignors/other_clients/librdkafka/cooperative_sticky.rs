@@ -5,13 +5,12 @@ use std::collections::BinaryHeap;
 use super::adjustment::adjust;
 use super::balance::Balance;
 use super::claims::Claims;
+use super::fails::dies;
 use super::leader::Leader;
+use super::readers::Readers;
+use crate::Result;
 use crate::assignors::other_clients::answer;
 use crate::assignors::{Assignment, Given};
-use crate::{Error, Result};
-
-/// Its name.
-pub(super) const NAME: &str = "librdkafka:cooperative-sticky";
 
 /// `rd_kafka_sticky_assignor_assign_cb` and the adjustment.
 pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
@@ -32,46 +31,6 @@ pub(super) fn assign(given: &Given<'_>) -> Result<Assignment> {
     };
     let of = |&number: &u32| adjusted[number as usize].iter().map(pair).collect();
     Ok(answer(&leader.group.numbers.iter().map(of).collect::<Vec<_>>(), None))
-}
-
-/// The leader's process dies.
-pub(super) fn dies(reason: &str) -> Error {
-    let reason = format!("{reason} and dies (since 1.6.0, and 2.16.0 still does)");
-    Error::ClientFails { assignor: NAME, reason }
-}
-
-/// Who may read what.
-pub(super) struct Readers {
-    /// By topic its readers in the order of members.
-    pub(super) of_topic: Vec<Vec<u32>>,
-    /// By member its topics, sorted, each once.
-    pub(super) topics: Vec<Vec<u32>>,
-    /// By member how many partitions its topics have.
-    pub(super) most: Vec<usize>,
-}
-
-impl Readers {
-    fn new(leader: &Leader<'_>) -> Self {
-        let mut readers = Self {
-            of_topic: vec![Vec::new(); leader.group.topics.len()],
-            topics: vec![Vec::new(); leader.group.members()],
-            most: vec![0; leader.group.members()],
-        };
-        let mut topics: Vec<_> = leader.topics.iter().collect();
-        topics.sort_by_key(|topic| topic.topic);
-        for topic in topics {
-            for &member in &topic.members {
-                readers.topics[member as usize].push(topic.topic);
-                readers.most[member as usize] += leader.count(topic.topic);
-            }
-            readers.of_topic[topic.topic as usize].clone_from(&topic.members);
-        }
-        readers
-    }
-
-    pub(super) fn reads(&self, member: u32, topic: u32) -> bool {
-        self.topics[member as usize].binary_search(&topic).is_ok()
-    }
 }
 
 /// `areSubscriptionsIdentical`: as far as topics have partitions.

@@ -7,9 +7,11 @@ mod adjustment;
 mod balance;
 mod claims;
 mod cooperative_sticky;
+mod fails;
 mod leader;
 mod movements;
 mod range;
+mod readers;
 mod round_robin;
 
 use super::ClientAssignor;

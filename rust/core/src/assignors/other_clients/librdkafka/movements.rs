@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::cooperative_sticky::dies;
+use super::fails::dies;
 use crate::Result;
 
 /// How many partitions a list has room for when it is made, and by how many it grows.

@@ -1,0 +1,9 @@
+//! What differs between kafka-python, its versions and aiokafka.
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    pub(super) assignor: &'static str,
+    /// Whether a substitute that moved earlier is moved back together with the partition, or else goes on alone.
+    pub(super) undoes_both: bool,
+}

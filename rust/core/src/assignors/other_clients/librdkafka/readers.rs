@@ -1,0 +1,37 @@
+//! Who may read what in a group of `cooperative-sticky`.
+
+use super::leader::Leader;
+
+/// Who may read what.
+pub(super) struct Readers {
+    /// By topic its readers in the order of members.
+    pub(super) of_topic: Vec<Vec<u32>>,
+    /// By member its topics, sorted, each once.
+    pub(super) topics: Vec<Vec<u32>>,
+    /// By member how many partitions its topics have.
+    pub(super) most: Vec<usize>,
+}
+
+impl Readers {
+    pub(super) fn new(leader: &Leader<'_>) -> Self {
+        let mut readers = Self {
+            of_topic: vec![Vec::new(); leader.group.topics.len()],
+            topics: vec![Vec::new(); leader.group.members()],
+            most: vec![0; leader.group.members()],
+        };
+        let mut topics: Vec<_> = leader.topics.iter().collect();
+        topics.sort_by_key(|topic| topic.topic);
+        for topic in topics {
+            for &member in &topic.members {
+                readers.topics[member as usize].push(topic.topic);
+                readers.most[member as usize] += leader.count(topic.topic);
+            }
+            readers.of_topic[topic.topic as usize].clone_from(&topic.members);
+        }
+        readers
+    }
+
+    pub(super) fn reads(&self, member: u32, topic: u32) -> bool {
+        self.topics[member as usize].binary_search(&topic).is_ok()
+    }
+}
