@@ -449,7 +449,7 @@ def begun(_: int) -> list[Path]:
 )
 def test_a_signal_that_asks_for_the_end_leaves_nothing(number: signal.Signals, code: int, times: int) -> None:
     Path("y.jsonl").write_bytes(b"old")
-    with waiting_for_more("place - --key k -n 12 --out y.jsonl", ready=begun) as started:
+    with waiting_for_more("place - --key k -n 12 --force --out y.jsonl", ready=begun) as started:
         # As of a terminal that closes, and its shell.
         for _ in range(times):
             started.send_signal(number)

@@ -142,7 +142,7 @@ impl<'a> Numbers<'a> {
 
 fn assigned(case: &Case, seed: u64) -> Result<BTreeMap<String, Vec<(String, i32)>>, partwright_core::Error> {
     let (mut topics, mut racks) = (Numbers::default(), Numbers::default());
-    let options = Options { seed, balance_racks: case.balance_racks };
+    let options = Options { seed, balance_racks: case.balance_racks, ..Options::default() };
     let mut given = Given { options, ..Given::default() };
     for topic in case.topics.keys() {
         topics.of(topic);

@@ -96,7 +96,7 @@ def _print_man(ctx: click.Context, option: click.Parameter, asked: bool) -> None
     is_eager=True,
     expose_value=False,
     callback=_print_man,
-    help="Print the manual page of all commands: partwright --man | man -l -",
+    help="Print the manual page: partwright --man | man -l -",
 )
 def partwright() -> None:
     """Where does a Kafka record go, and who reads it?  The exact answer of the real client."""

@@ -58,8 +58,10 @@ def _key_column(keys: object, key_type: str | None) -> Iterable[pa.Array]:
         raise PartwrightError(f"{keys!r} is one key and no column of keys: pass a list, or an Arrow array")
     if isinstance(keys, (list, tuple)) and any(isinstance(each, Mapping) for each in keys):
         raise PartwrightError("these are rows and no keys: say which of their members is the key, with key=")
-    chunks = [] if _is_frame(keys) else _chunks(keys, key_type)
-    if _is_frame(keys) or any(pa.types.is_struct(chunk.type) for chunk in chunks):
+    # Looked for at the type: a LazyFrame works out what its `columns` are.
+    is_table = isinstance(keys, pa.RecordBatchReader) or hasattr(type(keys), "columns")
+    chunks = [] if is_table else _chunks(keys, key_type)
+    if is_table or any(pa.types.is_struct(chunk.type) for chunk in chunks):
         raise PartwrightError(f"a {type(keys).__name__} has columns: say which of them is the key, with key=")
     return chunks
 

@@ -23,8 +23,9 @@ _FORMS = {
     "pyspark.Column": "call the function of this name in partwright.spark",
 }
 """By another library's type what to do instead."""
-# What has values one after the other, but neither order nor length as a column has them.
-_ONE_BY_ONE = ("set", "frozenset", "generator", "range", "dict", "map", "filter", "dict_keys", "dict_values")
+# What has values one after the other, but neither order nor length as a column has them. A dict is not among them: its
+# list would be its names, and a user who passes a dict of columns would hash these.
+_ONE_BY_ONE = ("set", "frozenset", "generator", "range", "map", "filter", "dict_keys", "dict_values")
 
 
 def right_form(values: object) -> str | None:

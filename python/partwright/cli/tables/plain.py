@@ -148,7 +148,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int) -> list[int]:
-    """How wide each column is: as its widest cell, and where that is too wide, the widest ones narrower."""
+    """How wide each column is: as its widest cell, and where that is too wide, the widest ones narrower, down to their lines."""
     texts = [[column.name, *(row[at].text for row in rows)] for at, column in enumerate(columns)]
     widths = [max(map(_columns, each)) for each in texts]
     for parts in (_WORD, _PIECE, None):
@@ -161,7 +161,11 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int
             if not any(spare):
                 break
             widths[max(range(len(widths)), key=lambda at: (spare[at] > 0, widths[at]))] -= 1
-    return widths
+    # Broken lines may end before their column does.
+    return [
+        max(_columns(line) for text in each for line in wrapped(text, width))
+        for each, width in zip(texts, widths, strict=True)
+    ]
 
 
 def _least(texts: Iterable[str], parts: re.Pattern[str] | None) -> int:
