@@ -148,7 +148,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int) -> list[int]:
-    """How wide each column is: as its widest cell, and where that is too wide, the widest ones narrower, down to their lines."""
+    """How wide each column is: as its widest cell; if those do not fit, the widest ones as their broken lines."""
     texts = [[column.name, *(row[at].text for row in rows)] for at, column in enumerate(columns)]
     widths = [max(map(_columns, each)) for each in texts]
     for parts in (_WORD, _PIECE, None):
