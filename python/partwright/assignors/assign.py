@@ -123,6 +123,7 @@ def assign_group(
     if takes_topic_ids(found):
         group = with_topic_ids(group, topic_ids)
     if isinstance(found, str):
-        lists, left = _core.assign(found, *group.batches, *(options or Options()))
+        seed, balance_racks, as_read = options or Options()
+        lists, left = _core.assign(found, *group.batches, seed, balance_racks, as_read)
         return Assignment(group, lists, None if left is None else Chance(left[0], tuple(left[1])))
     return Assignment(group, found.lists(group))

@@ -60,6 +60,13 @@ func franzGoMembers(question *groupQuestion, balancer kgo.GroupBalancer) ([]kmsg
 			read.Rack = member.Rack
 			metadata = read.AppendTo(nil)
 		}
+		raw, err := member.sent()
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil {
+			metadata = raw
+		}
 		members[at] = kmsg.NewJoinGroupResponseMember()
 		members[at].MemberID, members[at].InstanceID, members[at].ProtocolMetadata = member.ID, member.InstanceID, metadata
 	}

@@ -8,6 +8,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type groupMember struct {
 	Generation *int32         `json:"generation"`
 	InstanceID *string        `json:"instance_id"`
 	Rack       *string        `json:"rack"`
+	// What the member of another client sent, in hex; in place of all but its id and instance id.
+	Metadata *string `json:"metadata"`
 }
 
 type groupQuestion struct {
@@ -123,6 +126,14 @@ func (m *groupMember) owned() (map[string][]int32, []string) {
 		}
 	}
 	return owned, names
+}
+
+// sent is what a member of another client sent, nil where the question has none.
+func (m *groupMember) sent() ([]byte, error) {
+	if m.Metadata == nil {
+		return nil, nil
+	}
+	return hex.DecodeString(*m.Metadata)
 }
 
 func (m *groupMember) generation() int32 {

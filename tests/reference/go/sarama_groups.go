@@ -57,6 +57,18 @@ func saramaMembers(
 				)
 			}
 		}
+		raw, err := member.sent()
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil {
+			response := sarama.JoinGroupResponse{Members: []sarama.GroupMember{{MemberId: member.ID, Metadata: raw}}}
+			read, err := response.GetMembers()
+			if err != nil {
+				return nil, err
+			}
+			metadata = read[member.ID]
+		}
 		members[member.ID] = metadata
 	}
 	return members, nil

@@ -2,7 +2,8 @@
 
 The last argument names the client; one before it is a folder with an older version. The first line out is its
 provenance. Every member's subscription is made by the client's own `metadata`, after its own `on_assignment` where it
-owns something, and goes over the wire and back. The cluster has the topics that somebody subscribes to, as the leader
+owns something, and goes over the wire and back; or it is `metadata`, in hex: what a member of another client sent. The
+cluster has the topics that somebody subscribes to, as the leader
 asks for them.
 """
 
@@ -55,6 +56,8 @@ class KafkaPython:
         self.provenance = {"library": "kafka-python", "version": kafka.__version__}
 
     def subscription(self, assignor: str, member: dict[str, Any]) -> Any:
+        if "metadata" in member:
+            return self.protocol.ConsumerProtocolSubscription.decode(bytes.fromhex(member["metadata"]))
         made = self.classes[assignor]()
         if "owned" in member and "sticky" in assignor:
             from kafka.structs import TopicPartition
@@ -93,6 +96,8 @@ class Aiokafka:
         self.provenance = {"library": "aiokafka", "version": aiokafka.__version__}
 
     def subscription(self, assignor: str, member: dict[str, Any]) -> Any:
+        if "metadata" in member:
+            return self.metadata.decode(bytes.fromhex(member["metadata"]))
         base = self.classes[assignor]
         if assignor == "sticky":
             from aiokafka.structs import TopicPartition

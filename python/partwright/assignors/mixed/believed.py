@@ -138,8 +138,8 @@ def _kafka_python_refuses(read: Read) -> str | None:
 _REFUSES: dict[str, Callable[[Read], str | None]] = {
     "java": _java_refuses,
     "sarama": _sarama_refuses,
-    "franz-go": _franz_go_refuses,
     "kafka-go": _kafka_go_refuses,
+    "franz-go": _franz_go_refuses,
     "kafka-python": _kafka_python_refuses,
 }
 
@@ -217,9 +217,10 @@ def _sarama_cooperative(told: Subscription) -> Claim:
 
 
 def _franz_go_cooperative(told: Subscription) -> Claim:
-    if told.generation >= 0:
-        return Claim(told.owned, told.generation)
-    return _franz_go_sticky("", told.user_data)
+    if told.generation < 0 and (claim := _franz_go_sticky("", told.user_data)).owned:
+        return claim
+    # Without a generation it is not believed, but withheld from others.
+    return Claim(told.owned, told.generation)
 
 
 def _of_fields(told: Subscription) -> Claim:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from partwright.assignors.assignment import Chance
     from partwright.assignors.members import Member
+    from partwright.assignors.mixed.believed import Claim
 
 __all__ = ["Mixed", "MixedMember", "Rebalanced"]
 
@@ -145,7 +146,7 @@ class Mixed:
                 told["rack"] = found.user_data.decode(errors="replace") or None
             if member.instance_id is not None:
                 told["instance_id"] = member.instance_id
-            if self.assignor in _STATEFUL and member.held.owned and not (found.claim and found.claim.owned):
+            if member.held.owned and not self._believes(leader, found.claim):
                 forgotten.append(member.id)
             if found.claim is not None:
                 told["owned"] = [(topic, each) for topic, numbers in found.claim.owned for each in numbers]
@@ -160,6 +161,14 @@ class Mixed:
             member.id: [] for member in self.members
         } | answer.to_dict()
         return Rebalanced(assignment, left_out, forgotten, answer.chance)
+
+    def _believes(self, leader: str, claim: Claim | None) -> bool:
+        """Whether a leader knows what a member owns, if it asks for it at all."""
+        if self.assignor not in _STATEFUL:
+            return True
+        if claim is None or not claim.owned:
+            return False
+        return not (leader == "franz-go" and claim.generation < 0)
 
     def after(self, rebalanced: Rebalanced, leader: str) -> Mixed:
         """The group as it is when each member has what it was given, and joins again."""

@@ -106,7 +106,7 @@ def command(
     own, what nobody reads until the next rebalance, what is read in its rack, and how long it took; with --assignor
     your own in one more line.
 
-    Members may be of several clients: "client" is java, librdkafka, sarama, franz-go, kafka-go, kafkajs, kafka-python
+    Members may be of several clients: "client" is java, librdkafka, sarama, kafka-go, franz-go, kafkajs, kafka-python
     or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: that of --leader, or of the
     first member. The assignor is the group's, or the one that the coordinator chooses among what these clients have by
     default. --leader all prints {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients

@@ -116,6 +116,12 @@ impl<'a> GoGroup<'a> {
         }
     }
 
+    /// Whether a leader of `cooperative-sticky` does not believe what a member of another client says that it owns, for
+    /// it says no generation.
+    pub(super) fn is_disbelieved(&self, member: u32) -> bool {
+        self.given.options.as_read && self.generations[member as usize] < 0
+    }
+
     pub(super) fn members(&self) -> usize {
         self.joined.len()
     }

@@ -23,7 +23,8 @@ impl Balancer {
             numbers[name as usize] = Some(self.starts[topic]);
         }
         let mut claims = vec![[(0, NOBODY); 2]; self.topic_of.len()];
-        for (number, &member) in (0..).zip(members) {
+        let believed = (0..).zip(members).filter(|(_, member)| !group.is_disbelieved(**member));
+        for (number, &member) in believed {
             // Generation -1 counts as 0.
             let generation = KNOWN | group.generations[member as usize].max(0).cast_unsigned();
             for &(topic, partition) in group.owned.get(member as usize) {
