@@ -24,6 +24,8 @@ PROTOCOLS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 MOST_ROUNDS = 30
 AT_ONCE = 2
 """So many rebalances a cooperative group takes anyway: one to give up, one to take."""
+SMALL = 0.01
+"""A smaller share is not rounded to nothing."""
 EQUAL = 0.7
 """How likely a member subscribes to all topics."""
 
@@ -85,7 +87,8 @@ def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
         most_rounds = max(most_rounds, rounds)
     if failed == groups:
         return "fails"
-    said = "fine" if not moved else f"{moved / partitions:.0%} move"
+    share = f"{moved / partitions:.0%}" if moved / max(partitions, 1) >= SMALL else f"under {SMALL:.0%}"
+    said = f"{share} move" if moved else "fine"
     if failed:
         said += f", {failed / groups:.0%} of the groups fail"
     return said if most_rounds <= AT_ONCE else f"{said}, up to {most_rounds} rebalances"

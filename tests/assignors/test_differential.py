@@ -71,5 +71,6 @@ def _compare(asking: ModuleType, command: list[str], seed: int, stories: int, as
     for group, said in asking.rounds(command, seed, stories, [assignor]):
         assert answer(group, said) == said, group
         asked += 1
-    # A story ends early where Kafka's assignor throws, or its answer hangs on where objects lie in memory.
-    assert asked > stories * ROUNDS * 3 // 4
+    # A story ends early where the client throws, which kafka-python's roundrobin does in two groups of five, or where
+    # the answer depends on where objects lie in memory.
+    assert asked > stories * ROUNDS // 2

@@ -16,8 +16,8 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-MOST_S = 5
-"""An assignor that has not ended by then never does; groups of this size take milliseconds."""
+MOST_S = 20
+"""An assignor that has not ended by then never does: such groups take milliseconds, on a busy machine seconds."""
 
 
 class Cluster:
