@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,13 +104,16 @@ def _write(results: Results, run: dict[str, Any], options: argparse.Namespace) -
         "sums": results.sums,
     }
     (folder / f"{date}.json").write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
-    base = Path(os.path.relpath(folder, options.readme.parent)).as_posix()
-    picture = pictures.get("Time of rivals, ours = 1")
-    lines = headline(results, run, f"{base}/{date}.md", f"{base}/{picture}" if picture else None)
-    block = "\n".join([OPENING, "", *lines, "", CLOSING])
+    block = "\n".join([OPENING, "", *headline(goals(results), run, address(page)), "", CLOSING])
     options.readme.write_text(BLOCK.sub(lambda _: block, readme), encoding="utf-8")
     print(f"{page} was written, with its pictures and figures, and its headline into {options.readme}")
     return 0
+
+
+def address(page: Path) -> str:
+    """Where a page of the repository is on the web: PyPI shows README, too, and follows no relative link."""
+    about = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    return f"{about['workspace']['package']['repository']}/blob/main/{Path(os.path.relpath(page, ROOT)).as_posix()}"
 
 
 if __name__ == "__main__":

@@ -96,3 +96,14 @@ def test_goals_name_what_is_measured() -> None:
         if not goal.get("assignor", "server").startswith("server"):
             _, shape, event = goal["assignor"].split(", ")
             assert f", {shape}, {event}" in assignors, goal
+
+
+def test_what_readme_says_in_plain_words_are_goals() -> None:
+    code = "import json, report; print(json.dumps([*report.IN_PLAIN_WORDS]))"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code], cwd=BENCHES, capture_output=True, text=True, check=True
+    )
+    texts = [goal["goal"] for goal in json.loads((BENCHES / "goals.json").read_text())]
+    plain = json.loads(done.stdout)
+    assert len(plain) == 5
+    assert [texts.count(text) for text in plain] == [1] * 5
