@@ -550,7 +550,7 @@ def test_memory_does_not_grow_with_the_file(kind: str) -> None:
         program = (
             "from partwright.cli import main\n"
             "try:\n"
-            f"    main(['place', 'x.{kind}', '--key', 'k', '-n', '12', '--out', 'y.{kind}'])\n"
+            f"    main(['place', 'x.{kind}', '--key', 'k', '-n', '12', '--out', 'y.{kind}', '--force'])\n"
             "except SystemExit as ended:\n"
             "    assert not ended.code\n"
             # getrusage's peak begins with that of the process that started this one.
