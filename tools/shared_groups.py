@@ -12,8 +12,7 @@ import argparse
 import random
 from typing import TYPE_CHECKING
 
-from partwright.assignors.mixed.by_client import assignors_of
-from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
 from partwright.assignors.mixed.group import Mixed, MixedMember
 from partwright.errors import PartwrightError
 

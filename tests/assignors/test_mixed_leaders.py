@@ -10,8 +10,7 @@ import pytest
 
 import partwright as pw
 from partwright.assignors.mixed.believed import believed
-from partwright.assignors.mixed.by_client import assignors_of
-from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
 from partwright.assignors.mixed.group import Mixed, MixedMember
 from partwright.assignors.mixed.sent import sent
 

@@ -8,7 +8,7 @@ from partwright import _core
 from partwright.assignors.custom import OwnAssignor, is_path
 from partwright.errors import PartwrightError
 
-__all__ = ["CLIENT_ASSIGNORS", "assignors", "client_assignors", "is_own", "resolve"]
+__all__ = ["CLIENT_ASSIGNORS", "assignors", "client_assignors", "is_own", "resolve", "short_name"]
 
 CLIENT_ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 """Those of today's consumers, among which one may choose."""
@@ -62,13 +62,22 @@ def resolve(assignor: object) -> str | OwnAssignor:
         >>> resolve("java:sticky"), resolve("aiokafka:range")
         ('sticky', 'aiokafka:range')
     """
-    if isinstance(assignor, str) and assignor in _CLASSES:
-        return _CLASSES[assignor]
+    assignor = short_name(assignor)
     if isinstance(assignor, str) and not is_own(assignor):
         return _core.assignor_named(assignor)
     if assignor is None or isinstance(assignor, (bytes, int, float, list, tuple, dict)):
         raise PartwrightError(f"an assignor is named by text, not {assignor!r}")
     return OwnAssignor.of(assignor)
+
+
+def short_name(assignor: object) -> object:
+    """What a class of Kafka's calls itself, in place of the class; anything else as it is.
+
+    Examples:
+        >>> short_name("org.apache.kafka.clients.consumer.StickyAssignor"), short_name("range")
+        ('sticky', 'range')
+    """
+    return _CLASSES.get(assignor, assignor) if isinstance(assignor, str) else assignor
 
 
 def is_own(name: str) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from partwright._check import unknown
-from partwright.assignors.members import Group
-from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
-from partwright.assignors.mixed.group import Mixed, MixedMember
-from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
+from partwright.assignors.mixed.door import listed, mixed_members, wire_name
+from partwright.assignors.mixed.group import Mixed
+from partwright.assignors.options import Options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.group import Rebalanced
 
-__all__ = ["ClientAnswer", "assignors_of", "by_client"]
+__all__ = ["ClientAnswer", "by_client"]
 
 _JAVA = "java"
 
@@ -73,6 +72,8 @@ def by_client(
     assignor: str,
     *,
     racks: Mapping[str, Sequence[Sequence[str | None]]] | None = None,
+    seed: int = 0,
+    balance_racks: bool = False,
 ) -> list[ClientAnswer]:
     """What a leader of each client makes of a group.
 
@@ -82,56 +83,40 @@ def by_client(
             names its `client`, all are of the leader's.
         assignor: The wire name of the assignor.
         racks: By topic, for each of its partitions the racks of the replicas.
+        seed: What stands for chance where a client leaves something to it.
+        balance_racks: Whether franz-go's balancers have `BalanceRacks`.
 
     Raises:
-        PartwrightError: The group is not as it should be, or no client has such an assignor.
+        PartwrightError: The group is not as it should be, no client has such an assignor, or a member's lacks it.
 
     Examples:
         >>> found = by_client({"t": 12}, [{"id": f"c{i}", "topics": ["t"]} for i in range(5)], "roundrobin")
         >>> [(each.client, each.answer) for each in found][1:4]
-        [('librdkafka', 'same'), ('sarama', 'other lists'), ('franz-go', 'same')]
+        [('librdkafka', 'same'), ('sarama', 'other lists'), ('kafka-go', 'same')]
     """
-    members = list(members)
-    Group.of(topics, members, racks)
-    names = sorted({name for client in DEFAULT_ASSIGNORS for name in assignors_of(client)})
-    if assignor not in names:
-        raise unknown(assignor, "assignor", names, "any client")
-    found = tuple(MixedMember.of(member) for member in members)
-    is_uniform = all(dict(member).get("client") is None for member in members)
+    members = listed(members)
+    found = mixed_members(topics, members, racks)
+    is_uniform = all(member.get("client") is None for member in members)
+    assignor = wire_name(assignor, () if is_uniform else found)
+    options = Options.of("franz-go:", seed, balance_racks=balance_racks)
+    # A group runs an assignor only if all members have it.
+    common = set.intersection(*(set(assignors_of(member.client)) for member in found))
     answers = {
         client: {
-            name: _answer(topics, found, name, racks, client, is_uniform) for name in assignors_of(client)
+            name: _answer(Mixed(topics, found, name, racks, options), client, is_uniform)
+            for name in assignors_of(client)
+            if is_uniform or name in common
         }
         for client in DEFAULT_ASSIGNORS
     }
     return [_compared(client, assignor, answers) for client in answers]
 
 
-def assignors_of(client: str) -> list[str]:
-    """The wire names of a client's assignors.
-
-    Examples:
-        >>> assignors_of("kafka-go")
-        ['range', 'roundrobin', 'rack-affinity']
-    """
-    if client == _JAVA:
-        return list(CLIENT_ASSIGNORS)
-    known = (name.partition(":") for name in client_assignors())
-    return [name for owner, _, name in known if owner == client and "@" not in name]
-
-
-def _answer(
-    topics: Mapping[str, int],
-    members: tuple[MixedMember, ...],
-    assignor: str,
-    racks: Mapping[str, Sequence[Sequence[str | None]]] | None,
-    client: str,
-    is_uniform: bool,
-) -> Rebalanced | PartwrightError:
+def _answer(group: Mixed, client: str, is_uniform: bool) -> Rebalanced | PartwrightError:
     if is_uniform:
-        members = tuple(member.as_client(client) for member in members)
+        group = replace(group, members=tuple(member.as_client(client) for member in group.members))
     try:
-        return Mixed(topics, members, assignor, racks).led_by(client).rebalance(client)
+        return group.led_by(client).rebalance(client)
     except PartwrightError as error:
         return error
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from partwright._check import unknown
+from partwright.assignors.names import CLIENT_ASSIGNORS, client_assignors
 
-__all__ = ["DEFAULT_ASSIGNORS", "client_of"]
+__all__ = ["DEFAULT_ASSIGNORS", "assignors_of", "client_of"]
 
 DEFAULT_ASSIGNORS = {
     "java": ("range", "cooperative-sticky"),
@@ -37,3 +38,16 @@ def client_of(given: object, member: str) -> tuple[str, str]:
         if name in DEFAULT_ASSIGNORS:
             return name, at + version
     raise unknown(given, "client", DEFAULT_ASSIGNORS, f"member {member!r}")
+
+
+def assignors_of(client: str) -> list[str]:
+    """The wire names of a client's assignors.
+
+    Examples:
+        >>> assignors_of("kafka-go")
+        ['range', 'roundrobin', 'rack-affinity']
+    """
+    if client == "java":
+        return list(CLIENT_ASSIGNORS)
+    known = (name.partition(":") for name in client_assignors())
+    return [name for owner, _, name in known if owner == client and "@" not in name]

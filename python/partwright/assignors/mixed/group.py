@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from partwright.assignors.assign import assign_group
-from partwright.assignors.members import Group
+from partwright.assignors.members import INT32, Group
 from partwright.assignors.mixed.believed import believed
 from partwright.assignors.mixed.clients import client_of
 from partwright.assignors.mixed.sent import Held, sent
@@ -20,7 +20,7 @@ from partwright.assignors.options import Options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from partwright.assignors.assignment import Chance
+    from partwright.assignors.assignment import Assignment, Chance
     from partwright.assignors.members import Member
     from partwright.assignors.mixed.believed import Claim
 
@@ -86,12 +86,14 @@ class Rebalanced:
         left_out: The members that the leader could not read.
         forgotten: The members that own partitions, of which the leader does not learn.
         chance: Why this is one of several answers, where the leader's client leaves something to chance.
+        answer: The assignment in columns, of the members that the leader could read.
     """
 
     assignment: dict[str, list[tuple[str, int]]]
     left_out: list[str]
     forgotten: list[str]
     chance: Chance | None
+    answer: Assignment
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Mixed:
         assignment: dict[str, list[tuple[str, int]]] = {
             member.id: [] for member in self.members
         } | answer.to_dict()
-        return Rebalanced(assignment, left_out, forgotten, answer.chance)
+        return Rebalanced(assignment, left_out, forgotten, answer.chance, answer)
 
     def _believes(self, leader: str, claim: Claim | None) -> bool:
         """Whether a leader knows what a member owns, if it asks for it at all."""
@@ -172,7 +174,8 @@ class Mixed:
 
     def after(self, rebalanced: Rebalanced, leader: str) -> Mixed:
         """The group as it is when each member has what it was given, and joins again."""
-        generation = max((member.held.generation for member in self.members), default=-1) + 1
+        # All members have the same one then, so the last one stands for those behind it.
+        generation = min(max((member.held.generation for member in self.members), default=-1) + 1, INT32 - 1)
         members = []
         for member in self.members:
             given = rebalanced.assignment[member.id]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from partwright._check import Json, unknown
-from partwright.assignors.members import Group
 from partwright.assignors.mixed.chosen import chosen_assignor
 from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS
-from partwright.assignors.mixed.group import Mixed, MixedMember
+from partwright.assignors.mixed.door import listed, mixed_members, wire_name
+from partwright.assignors.mixed.group import Mixed
 from partwright.assignors.options import Options
 from partwright.errors import PartwrightError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from partwright.assignors.assignment import Chance
+    from partwright.assignors.assignment import Assignment, Chance
     from partwright.assignors.members import Member
+    from partwright.assignors.mixed.group import MixedMember
 
 __all__ = ["Led", "leaders"]
 
@@ -42,6 +43,7 @@ class Led:
         left_out: The members whose subscription the leader cannot read: they stay in the group and get nothing.
         forgotten: The members that own partitions now, and whose leader does not learn of it.
         chance: Why this is one of several answers, where the leader's client leaves something to chance; else None.
+        answer: The first rebalance's assignment in columns, for its page; None where there is none.
     """
 
     leader: str
@@ -57,12 +59,15 @@ class Led:
     left_out: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     chance: Chance | None = None
+    answer: Assignment | None = None
 
     def to_dict(self) -> Json:
         """As JSON has it."""
         if self.error is not None:
             return {"assignor": self.assignor, "error": self.error}
-        found = {name: value for name, value in self.__dict__.items() if name not in ("leader", "error")}
+        found = {
+            name: value for name, value in self.__dict__.items() if name not in ("leader", "error", "answer")
+        }
         spread = {"min": self.spread[0], "max": self.spread[1]}
         return found | {"spread": spread, "chance": None if self.chance is None else self.chance._asdict()}
 
@@ -96,7 +101,7 @@ def leaders(
 
     Raises:
         PartwrightError: The group is not as it should be, a client or an assignor does not exist, no member has the
-            leader's id, or the members have no assignor in common.
+            leader's id, a member's client lacks the assignor, or the members have no assignor in common.
 
     Examples:
         >>> members = [{"id": name, "topics": ["t"], "client": name} for name in ("java", "sarama")]
@@ -105,19 +110,20 @@ def leaders(
         java java:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
         sarama sarama:range {'java': [('t', 0), ('t', 1)], 'sarama': [('t', 2)]}
     """
-    members = list(members)
-    # It checks all fields, and says what is wrong with one.
-    Group.of(topics, members, racks)
-    found = tuple(MixedMember.of(member) for member in members)
-    if not found:
-        raise PartwrightError("a group without members has no leader")
+    found = mixed_members(topics, listed(members), racks)
     by_id = {member.id: member for member in found}
     if leader is not None and leader not in by_id:
         raise unknown(leader, "member", by_id, "the group")
-    chosen = assignor or chosen_assignor({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
+    if assignor is None:
+        assignor = chosen_assignor({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
+    chosen = wire_name(assignor, found)
     options = Options.of("franz-go:", seed, balance_racks=balance_racks)
     group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
-    return [_led(group, member) for member in found if leader in (None, member.id)]
+    asked = [member for member in found if leader in (None, member.id)]
+    # Leaders of one client give one answer.
+    answers = {(member.client, member.version): member for member in asked}
+    led = {client: _led(group, member) for client, member in answers.items()}
+    return [replace(led[member.client, member.version], leader=member.id) for member in asked]
 
 
 def _led(group: Mixed, leader: MixedMember) -> Led:
@@ -152,6 +158,7 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         first.left_out,
         first.forgotten,
         first.chance or last.chance,
+        first.answer,
     )
 
 

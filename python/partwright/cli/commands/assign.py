@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from partwright._check import Json, refuse_many
+from partwright.cli.commands.assign_led import is_of_leader, led, names_clients, refuse_clients
 from partwright.cli.input.completion import assignor_names
 from partwright.cli.input.connection import connection_options, refuse_for_file
 from partwright.cli.input.group_sources import is_real, real_group
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_ALL = "all"
 _FIELDS = (
     "assignor",
     "topics",
@@ -109,8 +109,9 @@ def command(
     Members may be of several clients: "client" is java, librdkafka, sarama, kafka-go, franz-go, kafkajs, kafka-python
     or aiokafka, with @VERSION where an answer depends on it. The leader's client decides: that of --leader, or of the
     first member. The assignor is the group's, or the one that the coordinator chooses among what these clients have by
-    default. --leader all prints {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients
-    prints a table: what a leader of each client gives, and with which assignors it gives what Java gives.
+    default; CLIENT:ASSIGNOR, and one of the broker's, answers whoever leads. --leader all prints
+    {"leaders": {member: {"assignor", "assignment", "rounds", "moved", ...}}}. --clients prints a table: what a leader
+    of each client gives, and with which assignors it gives what Java gives.
 
     \b
     Exit code: 0 assigned, 2 wrong use or bad input, or Kafka's own assignor throws, 130 interrupted.
@@ -137,12 +138,12 @@ def command(
     if report is not None and jsonl:
         raise PartwrightError("--report is of one group: leave out --jsonl")
     _refuse_misuse(assignor if is_own else None, assignor, jsonl, is_one, is_compared)
-    _refuse_clients(leader, jsonl, is_own, is_compared, by_client)
+    refuse_clients(leader, report, jsonl, is_own, is_compared, by_client)
 
     if not jsonl:
         text = "" if is_topic(file) else "".join(lines(file))
         if is_one:
-            text = real_group(file, text, topics, group_id, connection)
+            text = real_group(file, text, topics, group_id, connection, says_clients=not is_compared)
         if is_compared:
             _compare(text, named(file), [] if assignor is None else [assignor], report, as_json=as_json)
         elif by_client:
@@ -165,17 +166,6 @@ def _refuse_misuse(
         raise PartwrightError("--jsonl is for groups in JSON: a live Kafka or a tool's text has one group")
 
 
-def _refuse_clients(
-    leader: str | None, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
-) -> None:
-    if by_client and (jsonl or is_compared or leader is not None):
-        other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
-        raise PartwrightError(f"--clients asks each client about one group: leave out {other}")
-    if leader is not None and (is_compared or is_own):
-        other = "--compare" if is_compared else "--assignor with a class of yours"
-        raise PartwrightError(f"--leader asks a member's client: leave out {other}")
-
-
 def _answer(
     text: str, assignor: str | None, where: str, report: Path | None = None, leader: str | None = None
 ) -> str:
@@ -183,8 +173,8 @@ def _answer(
 
     try:
         group = _group(text, assignor, needs_assignor=leader is None)
-        if leader is not None or _names_clients(group):
-            return json.dumps(_led(group, leader))
+        if leader is not None or (names_clients(group) and is_of_leader(group.get("assignor"))):
+            return json.dumps(led(group, leader, report, where))
         found = assign(
             group["topics"],
             group["members"],
@@ -203,41 +193,20 @@ def _answer(
     return json.dumps({"assignment": found.to_dict(), **ids, **chance})
 
 
-def _names_clients(group: Json) -> bool:
-    members = group.get("members")
-    listed = members if isinstance(members, list) else []
-    return any(isinstance(member, dict) and member.get("client") is not None for member in listed)
-
-
-def _led(group: Json, leader: str | None) -> Json:
-    """The group under one leader, or, of all, under each."""
-    from partwright.assignors.mixed.leaders import leaders
-
-    ids = [member.get("id") for member in group["members"] if isinstance(member, dict)]
-    one = None if leader == _ALL else leader or (ids[0] if ids else None)
-    found = leaders(
-        group["topics"],
-        group["members"],
-        group.get("assignor"),
-        leader=one,
-        racks=group.get("racks"),
-        seed=group.get("seed", 0),
-        balance_racks=group.get("balance_racks", False),
-    )
-    if leader == _ALL:
-        return {"leaders": {each.leader: each.to_dict() for each in found}}
-    (only,) = found
-    if only.error is not None:
-        raise PartwrightError(only.error)
-    return {"leader": only.leader, **only.to_dict()}
-
-
 def _by_client(text: str, assignor: str | None, where: str, *, as_json: bool) -> None:
     from partwright.assignors.mixed.by_client import by_client
 
     try:
-        group = _group(text, assignor)
-        found = by_client(group["topics"], group["members"], group["assignor"], racks=group.get("racks"))
+        group = _group(text, assignor, is_by_client=True)
+        _refuse_order(group, "--clients")
+        found = by_client(
+            group["topics"],
+            group["members"],
+            group["assignor"],
+            racks=group.get("racks"),
+            seed=group.get("seed", 0),
+            balance_racks=group.get("balance_racks", False),
+        )
     except PartwrightError as error:
         raise error.within(where) from None
     if as_json:
@@ -260,7 +229,7 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
     try:
         # Whichever the group names.
         group = _group(text, "range")
-        _refuse_order(group)
+        _refuse_order(group, "--compare")
         found = compare(
             group["topics"],
             group["members"],
@@ -280,12 +249,14 @@ def _compare(text: str, where: str, own: list[str], report: Path | None, *, as_j
     print_comparison(found, group["topics"], group["members"])
 
 
-def _refuse_order(group: Json) -> None:
+def _refuse_order(group: Json, option: str) -> None:
     if group.get("partition_order") is not None:
-        raise PartwrightError("partition_order is for old-roundrobin alone: leave it out with --compare")
+        raise PartwrightError(f"partition_order is for old-roundrobin alone: leave it out with {option}")
 
 
-def _group(text: str, assignor: str | None, *, needs_assignor: bool = True) -> Json:
+def _group(
+    text: str, assignor: str | None, *, needs_assignor: bool = True, is_by_client: bool = False
+) -> Json:
     group = read_json(text)
     if not isinstance(group, dict):
         raise PartwrightError("a group is an object with assignor, topics and members")
@@ -295,7 +266,8 @@ def _group(text: str, assignor: str | None, *, needs_assignor: bool = True) -> J
             raise PartwrightError(f"a group has no field {field!r}: there are {known}")
     _choose(group, assignor)
     for field in ("assignor", "topics", "members"):
-        if field == "assignor" and (not needs_assignor or _names_clients(group)):
+        is_chosen = not is_by_client and (not needs_assignor or names_clients(group))
+        if field == "assignor" and is_chosen:
             continue
         if field not in group:
             also = " (or give --assignor)" if field == "assignor" else ""

@@ -1,0 +1,110 @@
+"""A group of several clients as a caller writes it down, checked before anybody leads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from partwright._check import shown, unknown
+from partwright.assignors.members import Group
+from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
+from partwright.assignors.mixed.group import MixedMember
+from partwright.assignors.names import client_assignors, short_name
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from partwright.assignors.members import Member
+
+__all__ = ["listed", "mixed_members", "wire_name"]
+
+_LONGEST = 2**15 - 1
+"""Kafka writes the length of a text in two bytes."""
+
+
+def listed(members: object) -> list[Member]:
+    """The members, to go through them more than once.
+
+    Raises:
+        PartwrightError: It is no list.
+    """
+    if not isinstance(members, Iterable) or isinstance(members, (str, bytes, Mapping)):
+        raise PartwrightError(f"members is a list of objects, not {shown(members)}")
+    return list(members)
+
+
+def mixed_members(
+    topics: Mapping[str, int],
+    members: Sequence[Member],
+    racks: Mapping[str, Sequence[Sequence[str | None]]] | None,
+) -> tuple[MixedMember, ...]:
+    """The members, of which there is one at least.
+
+    Raises:
+        PartwrightError: Something is not as it should be.
+    """
+    # It checks all fields, and says what is wrong with one.
+    Group.of(topics, members, racks)
+    found = tuple(MixedMember.of(member) for member in members)
+    if not found:
+        raise PartwrightError("a group without members has no leader")
+    for member in found:
+        owned = (topic for topic, _ in member.held.owned or ())
+        for text in (*member.held.topics, *owned, member.held.rack or ""):
+            _check_text(member.id, text)
+    return found
+
+
+def wire_name(assignor: object, members: Iterable[MixedMember]) -> str:
+    """The name under which members offer an assignor to each other, if each member's client has it.
+
+    Raises:
+        PartwrightError: No client has it, a member's client lacks it, or has it in no such version.
+
+    Examples:
+        >>> wire_name("org.apache.kafka.clients.consumer.RangeAssignor", ())
+        'range'
+    """
+    name = short_name(assignor)
+    known = sorted({each for client in DEFAULT_ASSIGNORS for each in assignors_of(client)})
+    if not isinstance(name, str) or name not in known:
+        raise unknown(assignor, "assignor", known, "any client")
+    for member in members:
+        _check_client(member, name)
+    return name
+
+
+def _check_client(member: MixedMember, assignor: str) -> None:
+    own = assignors_of(member.client)
+    if assignor not in own:
+        raise PartwrightError(
+            f"member {member.id!r} is of {member.client}, which has no assignor {assignor!r}, so it cannot be in this "
+            f"group: it has {', '.join(own)}",
+            value=member.id,
+        )
+    if not member.version:
+        return
+    begin = f"{member.client}:{assignor}@"
+    versions = [name.removeprefix(begin) for name in client_assignors() if name.startswith(begin)]
+    if member.version.removeprefix("@") not in versions:
+        forms = [member.client, *(f"{member.client}@{version}" for version in versions)]
+        raise PartwrightError(
+            f"member {member.id!r}: {assignor} has no answers for {member.client}{member.version}: "
+            f"write {' or '.join(forms)}",
+            value=member.client + member.version,
+        )
+
+
+def _check_text(member: str, text: str) -> None:
+    try:
+        length = len(text.encode())
+    except UnicodeEncodeError:
+        raise PartwrightError(
+            f"member {member!r}: {shown(text)} is not UTF-8, as every name in Kafka is", value=text
+        ) from None
+    if length > _LONGEST:
+        raise PartwrightError(
+            f"member {member!r}: {shown(text)} has {length} bytes, and a text in Kafka has {_LONGEST} at most",
+            value=text,
+        )

@@ -1,0 +1,99 @@
+"""What `partwright assign` says of a group under the leader that decides, or under each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from partwright.cli.input.options import save_report
+from partwright.errors import PartwrightError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from partwright._check import Json
+
+__all__ = ["is_of_leader", "led", "names_clients", "refuse_clients"]
+
+_ALL = "all"
+_MOST_ANSWERS = 10_000_000
+"""The most partitions that are printed, each once for each leader."""
+
+
+def refuse_clients(
+    leader: str | None, report: Path | None, jsonl: bool, is_own: bool, is_compared: bool, by_client: bool
+) -> None:
+    """Refuses options that do not fit together.
+
+    Raises:
+        PartwrightError: They do not.
+    """
+    if by_client and (jsonl or is_compared or leader is not None):
+        other = "--jsonl" if jsonl else "--compare" if is_compared else "--leader"
+        raise PartwrightError(f"--clients asks each client about one group: leave out {other}")
+    if leader is not None and (is_compared or is_own):
+        other = "--compare" if is_compared else "--assignor with a class of yours"
+        raise PartwrightError(f"--leader asks a member's client: leave out {other}")
+    if report is not None and (by_client or leader == _ALL):
+        other = "--clients" if by_client else "--leader all"
+        raise PartwrightError(f"--report shows one assignment: leave out {other}")
+
+
+def names_clients(group: Json) -> bool:
+    """Whether a member says of which client it is."""
+    members = group.get("members")
+    listed = members if isinstance(members, list) else []
+    return any(isinstance(member, dict) and member.get("client") is not None for member in listed)
+
+
+def is_of_leader(assignor: object) -> bool:
+    """Whether the leader's client decides: a broker's assignor, or CLIENT:ASSIGNOR, is what it is whoever leads."""
+    from partwright.assignors.mixed.clients import DEFAULT_ASSIGNORS, assignors_of
+    from partwright.assignors.names import assignors, client_assignors, is_own, short_name
+
+    if not isinstance(assignor, str):
+        return True
+    name = short_name(assignor)
+    offered = {each for client in DEFAULT_ASSIGNORS for each in assignors_of(client)}
+    others = {*assignors(), *client_assignors(), *(f"java:{each}" for each in assignors())}
+    return name in offered or not (name in others or is_own(assignor))
+
+
+def led(group: Json, leader: str | None, report: Path | None, where: str) -> Json:
+    """The group under one leader, or, of all, under each."""
+    from partwright.assignors.mixed.leaders import leaders
+
+    if group.get("partition_order") is not None:
+        raise PartwrightError("partition_order is for old-roundrobin alone, which no member's client has")
+    members = group["members"] if isinstance(group["members"], list) else []
+    if leader == _ALL:
+        _refuse_all(group["topics"], members)
+    first = next((member.get("id") for member in members[:1] if isinstance(member, dict)), None)
+    one = None if leader == _ALL else first if leader is None else leader
+    found = leaders(
+        group["topics"],
+        group["members"],
+        group.get("assignor"),
+        leader=one,
+        racks=group.get("racks"),
+        seed=group.get("seed", 0),
+        balance_racks=group.get("balance_racks", False),
+    )
+    if leader == _ALL:
+        return {"leaders": {each.leader: each.to_dict() for each in found}}
+    (only,) = found
+    if only.error is not None:
+        raise PartwrightError(only.error)
+    save_report(report, only.answer, where, assignor=only.assignor)
+    return {"leader": only.leader, **only.to_dict()}
+
+
+def _refuse_all(topics: object, members: list[object]) -> None:
+    """An answer for each leader names each partition; what is no group is left for the group's own checks."""
+    counts = (
+        [count for count in topics.values() if isinstance(count, int)] if isinstance(topics, dict) else []
+    )
+    if sum(counts) * len(members) > _MOST_ANSWERS:
+        raise PartwrightError(
+            f"--leader all would print {sum(counts)} partitions for each of {len(members)} leaders: "
+            "name one with --leader ID, or ask with --clients"
+        )

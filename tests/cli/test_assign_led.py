@@ -1,0 +1,94 @@
+"""`partwright assign` of groups of several clients: one sentence for each group that cannot be, and the pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., tuple[int, bytes, str]]
+    Refusal = Callable[..., str]
+
+
+def group(*clients: str | None, assignor: str | None = "range", **fields: Any) -> str:
+    """A file with a group of members a, b and so on, each of a client."""
+    members = [
+        {"id": chr(ord("a") + at), "topics": ["t"], "client": client} for at, client in enumerate(clients)
+    ]
+    found = {"assignor": assignor, "topics": {"t": 4}, "members": members} | fields
+    Path("g.json").write_text(json.dumps({name: value for name, value in found.items() if value is not None}))
+    return "g.json"
+
+
+@pytest.mark.parametrize(
+    ("clients", "assignor", "said"),
+    [
+        (("librdkafka", "java"), "sticky", "member 'a' is of librdkafka, which has no assignor 'sticky'"),
+        (("java", "kafkajs"), "sticky", "member 'b' is of kafkajs, which has no assignor 'sticky'"),
+        (("java", "aiokafka"), "cooperative-sticky", "member 'b' is of aiokafka, which has no assignor"),
+        (("sarama@1.27.0",), "sticky", "sticky has no answers for sarama@1.27.0: write sarama"),
+        (("java", "sarama@"), "range", "range has no answers for sarama@: write sarama or sarama@1.34.0"),
+        (("java@2.8",), "sticky", "sticky has no answers for java@2.8: write java"),
+        (("java",), "", "there is no assignor '' in any client"),
+        ((), "range", "a group without members has no leader"),
+    ],
+)
+@pytest.mark.parametrize("option", [["--leader", "all"], ["--clients"]])
+def test_a_group_that_cannot_be_is_refused(
+    refusal: Refusal, clients: tuple[str, ...], assignor: str, said: str, option: list[str]
+) -> None:
+    assert said in refusal("assign", group(*clients, assignor=assignor), *option)
+
+
+@pytest.mark.parametrize("assignor", ["sarama:range", "server-range", "sticky@2.8", "java:range"])
+def test_an_assignor_that_no_member_offers_has_no_leader(
+    command: Command, refusal: Refusal, assignor: str
+) -> None:
+    file = group("java", "sarama", assignor=assignor)
+    assert f"there is no assignor {assignor!r} in any client" in refusal("assign", file, "--leader", "b")
+    code, out, _ = command("assign", file)
+    assert (code, "leader" in json.loads(out)) == (0, False)
+
+
+def test_fields_that_kafka_could_not_carry_are_refused(refusal: Refusal) -> None:
+    for rack, said in (("\ud800", "is not UTF-8"), ("x" * 40_000, "has 40000 bytes")):
+        member = {"id": "a", "topics": ["t"], "client": "java", "rack": rack}
+        assert said in refusal("assign", group(members=[member]))
+    assert "members is a list of objects, not 7" in refusal("assign", group(members=7), "--leader", "all")
+
+
+def test_what_is_not_looked_at_is_refused(refusal: Refusal) -> None:
+    file = group("java", "sarama", partition_order=[0])
+    assert "partition_order is for old-roundrobin alone" in refusal("assign", file)
+    assert "leave it out with --clients" in refusal("assign", file, "--clients")
+    assert "seed is a whole number" in refusal("assign", group("java", seed="x"), "--clients")
+    assert "the group has no assignor" in refusal("assign", group("java", assignor=None), "--clients")
+    assert "no member '' in the group" in refusal("assign", group("java"), "--leader", "")
+
+
+def test_all_leaders_are_not_printed_of_a_huge_group(refusal: Refusal) -> None:
+    file = group("java", "sarama", topics={"t": 900_000, "u": 5_000_000})
+    assert "would print 5900000 partitions for each of 2 leaders" in refusal(
+        "assign", file, "--leader", "all"
+    )
+
+
+def test_the_last_generation_has_no_next_one(command: Command) -> None:
+    owner = {"id": "a", "topics": ["t"], "owned": {"t": [0, 1, 2, 3]}, "generation": 2**31 - 1}
+    joins = {"id": "b", "topics": ["t"], "client": "sarama"}
+    code, out, _ = command("assign", group(members=[owner, joins], assignor="cooperative-sticky"))
+    assert (code, json.loads(out)["rounds"]) == (0, 2)
+
+
+def test_a_leaders_answer_has_a_page(command: Command, refusal: Refusal) -> None:
+    file = group("java", "sarama")
+    code, _, err = command("assign", file, "--leader", "b", "--report", "page.html")
+    assert (code, "page.html" in err, Path("page.html").exists()) == (0, True, True)
+    for option, said in ((["--leader", "all"], "--leader all"), (["--clients"], "--clients")):
+        told = refusal("assign", file, *option, "--report", "page.html")
+        assert f"--report shows one assignment: leave out {said}" in told
