@@ -42,7 +42,15 @@ def is_real(file: str, topics: str | None, group_id: str | None) -> bool:
     return topics is not None
 
 
-def real_group(file: str, text: str, topics: str | None, group_id: str | None, connection: Connection) -> str:
+def real_group(
+    file: str,
+    text: str,
+    topics: str | None,
+    group_id: str | None,
+    connection: Connection,
+    *,
+    says_clients: bool = True,
+) -> str:
     """The group as JSON has it.
 
     Args:
@@ -51,6 +59,7 @@ def real_group(file: str, text: str, topics: str | None, group_id: str | None, c
         topics: What --topics says of a text.
         group_id: What --group says of a live Kafka.
         connection: How that is reached.
+        says_clients: Whether to say on stderr what its members' clients were guessed by.
 
     Raises:
         PartwrightError: It is none.
@@ -77,6 +86,6 @@ def real_group(file: str, text: str, topics: str | None, group_id: str | None, c
     group = consumer_group(None, group_id or "", kafka_config=connection.config(servers))
     clients = {member["id"]: member["client"] for member in group["members"]}
     reasons = Counter((clients[member], why) for member, why in group.pop("guessed").items())
-    for (client, why), count in reasons.items():
+    for (client, why), count in reasons.items() if says_clients else ():
         click.echo(f"{counted(count, 'member')} taken for {client}, by {why}", err=True)
     return json.dumps(group)
