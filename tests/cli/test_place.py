@@ -648,3 +648,12 @@ def test_place_then_check_is_always_right(command: Command) -> None:
             code, out, _ = command("check", f"y.{kind}", "--key", "k", "-n", n, "--partition", "partition")
             assert code == 0, out
     assert pw.partition_for_key("", 12) == 9
+
+
+def test_what_stops_a_compressed_file_is_said_in_one_sentence(process: Process) -> None:
+    Path("x.csv").write_text("k,partition\na,0\n")
+    done = process("place", "x.csv", "--key", "k", "-n", 12, "--out", "y.csv.gz")
+    # Arrow says on stderr what fails while it collects a stream.
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
+    assert b"has a column 'partition' already" in done.stderr
+    assert [path.name for path in Path().iterdir()] == ["x.csv"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -114,5 +115,11 @@ class compressing:  # noqa: N801 - used as a context manager
         return view.nbytes
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._codec is not None and kind is None:
+        if self._codec is None:
+            return
+        if kind is None:
+            self._stream.close()
+            return
+        # Left open, it would write its end when it is collected, behind the file's own end, and Arrow would say so.
+        with suppress(OSError, PartwrightError, pa.ArrowException):
             self._stream.close()
