@@ -144,8 +144,8 @@ def _opener() -> Callable[[bytes, str, str, str], Any]:
                 f"the Python of Spark's workers ({sys.executable} on {socket.gethostname()}) {reason}"
             )
         function = pickle.loads(payload)  # noqa: S301 - made by the driver, as all that a worker runs
-        # PySpark looks for garbage behind each task, among all modules of the worker: 45 ms, unless they are frozen. What
-        # is garbage by now must go first, or it would stay.
+        # PySpark looks for garbage behind each task, among all modules of the worker: 45 ms, unless they are frozen.
+        # What is garbage by now must go first, or it would stay.
         if not gc.get_freeze_count():
             gc.collect()
             gc.freeze()
