@@ -170,5 +170,5 @@ def test_every_written_case_is_whole() -> None:
     assert "avx2" in report["conditions"]["features"]
     assert len(report["cases"]) > 20
     for about in report["cases"].values():
-        assert about["unit"] in {"row", "partition"}
+        assert about["unit"] in {"member", "row", "partition"}
         assert about["instructions"] > 0
