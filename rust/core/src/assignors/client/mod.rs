@@ -25,7 +25,7 @@ mod partition_movements;
 mod rack_awareness;
 pub(super) mod range;
 pub(super) mod round_robin;
-mod sorted_members;
+pub(super) mod sorted_members;
 pub(super) mod sticky;
 mod subscribed;
 pub(super) mod subscriptions;

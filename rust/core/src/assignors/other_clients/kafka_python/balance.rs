@@ -5,6 +5,7 @@ use super::hash_order::HashOrder;
 use super::movements::Movements;
 use super::readers::Readers;
 use super::rules::Rules;
+use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::given::NONE;
 use crate::assignors::other_clients::numbered::Numbered;
 use crate::{Error, Result};
@@ -28,7 +29,7 @@ pub(super) struct Balance<'a> {
     /// Fixed members that Python's `defaultdict` has made again, without partitions, when it was asked for them.
     ghosts: Vec<bool>,
     /// By number of partitions, then by id.
-    sorted: Vec<(usize, u32)>,
+    sorted: SortedMembers,
     movements: Movements,
     /// A member that could gain, and the partition, as they were found last.
     gaining: Option<(u32, u32)>,
@@ -52,7 +53,7 @@ impl<'a> Balance<'a> {
             previous: before.previous,
             fixed: vec![false; group.members()],
             ghosts: vec![false; group.members()],
-            sorted: Vec::new(),
+            sorted: SortedMembers::new(&[], |_| false),
             movements: Movements::default(),
             gaining: None,
             revokes: false,
@@ -66,20 +67,25 @@ impl<'a> Balance<'a> {
                 balance.owner[partition as usize] = member;
             }
         }
-        balance.sorted = (0..).zip(&balance.lists).map(|(member, list)| (list.len(), member)).collect();
-        balance.sorted.sort_unstable();
+        balance.sorted = balance.sorted_members();
         balance
+    }
+
+    /// The members that take part.
+    fn sorted_members(&self) -> SortedMembers {
+        let counts: Vec<_> = self.lists.iter().map(Vec::len).collect();
+        SortedMembers::new(&counts, |member| self.fixed[member as usize])
     }
 
     /// Balances; the argument is all partitions in the order in which they are looked at.
     pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<(Vec<Vec<u32>>, HashOrder)> {
         let mut unassigned: Vec<u32> =
             partitions.iter().copied().filter(|&each| self.owner[each as usize] == NONE).collect();
-        let is_initial = self.sorted.last().is_none_or(|&(count, _)| count == 0);
+        let is_initial = self.sorted.bounds().is_none_or(|(_, most)| most == 0);
         for &partition in &unassigned {
             let topic = self.topic(partition);
-            let reader = self.sorted.iter().find(|&&(_, member)| self.readers.reads(member, topic));
-            if let Some(&(_, member)) = reader {
+            let reader = self.sorted.iter().find(|&(_, member)| self.readers.reads(member, topic));
+            if let Some((_, member)) = reader {
                 self.give(partition, member);
             }
         }
@@ -90,8 +96,7 @@ impl<'a> Balance<'a> {
             let has_all = list.len() >= self.readers.most[member];
             self.fixed[member] = has_all && !list.iter().any(|&partition| self.is_shared(partition));
         }
-        let fixed = &self.fixed;
-        self.sorted.retain(|&(_, member)| !fixed[member as usize]);
+        self.sorted = self.sorted_members();
         let before = (self.lists.clone(), self.score(&self.lists));
         if !self.revokes {
             self.reassign(&unassigned)?;
@@ -158,10 +163,9 @@ impl<'a> Balance<'a> {
             }
         }
         let topic = self.topic(partition);
-        let mut fewer = self.sorted.iter().take_while(|&&(count, _)| count + 1 < has);
-        let Some(&(_, member)) = fewer.find(|&&(_, member)| self.readers.reads(member, topic)) else {
-            return Ok(false);
-        };
+        let reads = |&(_, member): &(usize, u32)| self.readers.reads(member, topic);
+        let fewer = self.sorted.iter().take_while(|&(count, _)| count + 1 < has).find(reads);
+        let Some((_, member)) = fewer else { return Ok(false) };
         self.move_to(partition, member);
         Ok(true)
     }
@@ -179,39 +183,20 @@ impl<'a> Balance<'a> {
     fn process(&mut self, partition: u32, member: u32) {
         let owner = self.owner[partition as usize];
         self.movements.record(self.group, partition, owner, member);
-        let list = &mut self.lists[owner as usize];
-        let count = list.len();
-        list.retain(|&other| other != partition);
-        self.resort(owner, count, count - 1);
+        self.lists[owner as usize].retain(|&other| other != partition);
+        self.sorted.down(owner);
         self.give(partition, member);
     }
 
     fn give(&mut self, partition: u32, member: u32) {
-        let count = self.lists[member as usize].len();
         self.lists[member as usize].push(partition);
         self.owner[partition as usize] = member;
-        self.resort(member, count, count + 1);
-    }
-
-    /// A member's count has changed: it moves among the sorted.
-    fn resort(&mut self, member: u32, from: usize, to: usize) {
-        let Ok(old) = self.sorted.binary_search(&(from, member)) else { return };
-        let new = self.sorted.partition_point(|&other| other < (to, member));
-        if from < to {
-            self.sorted[old..new].rotate_left(1);
-            self.sorted[new - 1] = (to, member);
-        } else {
-            self.sorted[new..=old].rotate_right(1);
-            self.sorted[new] = (to, member);
-        }
+        self.sorted.up(member);
     }
 
     /// `_is_balanced`.
     fn is_balanced(&mut self) -> bool {
-        let (Some(&(least, _)), Some(&(most, _))) = (self.sorted.first(), self.sorted.last()) else {
-            return true;
-        };
-        if least + 1 >= most {
+        if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
             return true;
         }
         if self.gaining.is_some_and(|(member, partition)| self.gains(member, partition)) {
@@ -234,7 +219,7 @@ impl<'a> Balance<'a> {
     fn find_gaining(&self) -> Option<(u32, u32)> {
         let heaviest = |topic| self.group.of_topic(topic).max_by_key(|&partition| self.load(partition));
         let heaviest: Vec<_> = (0..).take(self.group.topics.len()).map(heaviest).collect();
-        self.sorted.iter().find_map(|&(_, member)| {
+        self.sorted.iter().find_map(|(_, member)| {
             let topics = self.readers.topics(member).iter();
             let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
             found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))

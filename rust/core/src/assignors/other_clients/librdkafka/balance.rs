@@ -5,6 +5,7 @@ use super::fails::{NAME, dies};
 use super::leader::Leader;
 use super::movements::{Moved, Movements};
 use super::readers::Readers;
+use crate::assignors::client::sorted_members::SortedMembers;
 use crate::assignors::given::NONE;
 use crate::{Error, Result};
 
@@ -24,10 +25,10 @@ pub(super) struct Balance<'a> {
     is_listed: Vec<bool>,
     /// Whether a partition may be in the lists of two members.
     is_doubled: bool,
-    /// Members that take no part, and stand in `sorted` no more.
+    /// Members that take no part, and do not stand in `sorted`: those that the leader could not read among them.
     fixed: Vec<bool>,
     /// By number of partitions, then by id.
-    sorted: Vec<(usize, u32)>,
+    sorted: SortedMembers,
     movements: Movements,
     /// A member that could gain, and the partition, as they were found last.
     gaining: Option<(u32, u32)>,
@@ -43,8 +44,8 @@ impl<'a> Balance<'a> {
             owner: vec![NONE; partitions],
             is_listed: vec![false; partitions],
             is_doubled: false,
-            fixed: vec![false; leader.group.members()],
-            sorted: Vec::new(),
+            fixed: vec![true; leader.group.members()],
+            sorted: SortedMembers::new(&[], |_| false),
             movements: Movements::default(),
             gaining: None,
             by_rack: leader.has_racks(&leader.topics),
@@ -54,6 +55,7 @@ impl<'a> Balance<'a> {
             readers,
         };
         for &member in &leader.members {
+            balance.fixed[member as usize] = false;
             let mut list = std::mem::take(&mut balance.lists[member as usize]);
             list.retain(|&partition| (partition as usize) < partitions);
             let count = list.len();
@@ -68,18 +70,23 @@ impl<'a> Balance<'a> {
                 balance.owner[partition as usize] = owner;
                 balance.is_doubled |= owner != member;
             }
-            balance.sorted.push((list.len(), member));
             balance.lists[member as usize] = list;
         }
-        balance.sorted.sort_unstable();
+        balance.sorted = balance.sorted_members();
         balance
+    }
+
+    /// The members that take part.
+    fn sorted_members(&self) -> SortedMembers {
+        let counts: Vec<_> = self.lists.iter().map(Vec::len).collect();
+        SortedMembers::new(&counts, |member| self.fixed[member as usize])
     }
 
     /// Balances; the argument is all partitions in the order in which they are looked at.
     pub(super) fn run(mut self, mut partitions: Vec<u32>) -> Result<Vec<Vec<u32>>> {
         let mut unassigned: Vec<u32> =
             partitions.iter().copied().filter(|&each| !self.is_listed[each as usize]).collect();
-        let is_initial = self.sorted.last().is_none_or(|&(count, _)| count == 0);
+        let is_initial = self.sorted.bounds().is_none_or(|(_, most)| most == 0);
         let mut left = unassigned.clone();
         if self.by_rack {
             left.retain(|&partition| !self.assign(partition, true));
@@ -92,10 +99,9 @@ impl<'a> Balance<'a> {
         for member in 0..self.lists.len() {
             let list = &self.lists[member];
             let has_all = list.len() >= self.readers.most[member];
-            self.fixed[member] = has_all && !list.iter().any(|&partition| self.is_shared(partition));
+            self.fixed[member] |= has_all && !list.iter().any(|&partition| self.is_shared(partition));
         }
-        let fixed = &self.fixed;
-        self.sorted.retain(|&(_, member)| !fixed[member as usize]);
+        self.sorted = self.sorted_members();
         let before = (self.lists.clone(), self.score(&self.lists));
         if !self.revokes {
             self.reassign(&unassigned)?;
@@ -124,10 +130,10 @@ impl<'a> Balance<'a> {
     /// `maybeAssignPartition`.
     fn assign(&mut self, partition: u32, by_rack: bool) -> bool {
         let topic = self.topic(partition);
-        let takes = |&&(_, member): &&(usize, u32)| {
+        let takes = |&(_, member): &(usize, u32)| {
             self.readers.reads(member, topic) && (!by_rack || self.is_near(member, partition))
         };
-        let found = self.sorted.iter().find(takes).map(|&(_, member)| member);
+        let found = self.sorted.iter().find(takes).map(|(_, member)| member);
         if let Some(member) = found {
             self.give(partition, member);
         }
@@ -164,10 +170,9 @@ impl<'a> Balance<'a> {
             }
         }
         let topic = self.topic(partition);
-        let mut fewer = self.sorted.iter().take_while(|&&(count, _)| count + 1 < has);
-        let Some(&(_, member)) = fewer.find(|&&(_, member)| self.readers.reads(member, topic)) else {
-            return Ok(false);
-        };
+        let reads = |&(_, member): &(usize, u32)| self.readers.reads(member, topic);
+        let fewer = self.sorted.iter().take_while(|&(count, _)| count + 1 < has).find(reads);
+        let Some((_, member)) = fewer else { return Ok(false) };
         self.move_to(partition, member)?;
         Ok(true)
     }
@@ -193,41 +198,23 @@ impl<'a> Balance<'a> {
         // Once it is off its list, the same place in that may hold another one.
         let partition = self.movements.record(substitute, topic, owner, member)?;
         let list = &mut self.lists[owner as usize];
-        let count = list.len();
         if let Some(place) = list.iter().position(|&other| other == partition) {
             list.remove(place);
-            self.resort(owner, count, count - 1);
+            self.sorted.down(owner);
         }
         self.give(partition, member);
         Ok(())
     }
 
     fn give(&mut self, partition: u32, member: u32) {
-        let count = self.lists[member as usize].len();
         self.lists[member as usize].push(partition);
         self.owner[partition as usize] = member;
-        self.resort(member, count, count + 1);
-    }
-
-    /// A member's count has changed: it moves among the sorted.
-    fn resort(&mut self, member: u32, from: usize, to: usize) {
-        let Ok(old) = self.sorted.binary_search(&(from, member)) else { return };
-        let new = self.sorted.partition_point(|&other| other < (to, member));
-        if from < to {
-            self.sorted[old..new].rotate_left(1);
-            self.sorted[new - 1] = (to, member);
-        } else {
-            self.sorted[new..=old].rotate_right(1);
-            self.sorted[new] = (to, member);
-        }
+        self.sorted.up(member);
     }
 
     /// `isBalanced`.
     fn is_balanced(&mut self) -> bool {
-        let (Some(&(least, _)), Some(&(most, _))) = (self.sorted.first(), self.sorted.last()) else {
-            return true;
-        };
-        if least + 1 >= most {
+        if self.sorted.bounds().is_none_or(|(least, most)| least + 1 >= most) {
             return true;
         }
         if self.is_doubled {
@@ -254,7 +241,7 @@ impl<'a> Balance<'a> {
         let group = &self.leader.group;
         let heaviest = |topic| group.of_topic(topic).max_by_key(|&partition| self.load(partition));
         let heaviest: Vec<_> = (0..).take(group.topics.len()).map(heaviest).collect();
-        self.sorted.iter().find_map(|&(_, member)| {
+        self.sorted.iter().find_map(|(_, member)| {
             let topics = self.readers.topics[member as usize].iter();
             let mut found = topics.filter_map(|&topic| heaviest[topic as usize]);
             found.find(|&partition| self.gains(member, partition)).map(|partition| (member, partition))
@@ -270,7 +257,7 @@ impl<'a> Balance<'a> {
                 loads[partition as usize] = list.len();
             }
         }
-        self.sorted.iter().any(|&(count, member)| {
+        self.sorted.iter().any(|(count, member)| {
             let topics = self.readers.topics[member as usize].iter();
             let mut partitions = topics.flat_map(|&topic| self.leader.group.of_topic(topic));
             count != self.readers.most[member as usize]
