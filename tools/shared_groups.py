@@ -57,16 +57,6 @@ def rested(group: Mixed, leader: str) -> tuple[Mixed, int]:
     return group, MOST_ROUNDS
 
 
-def owners(group: Mixed) -> dict[tuple[str, int], str]:
-    """Who reads each partition."""
-    return {
-        (topic, number): member.id
-        for member in group.members
-        for topic, numbers in member.held.owned or ()
-        for number in numbers
-    }
-
-
 def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
     """What becomes of groups of two clients."""
     draw = random.Random(f"{assignor} {one} {other} {seed}")
@@ -75,12 +65,12 @@ def cell(assignor: str, one: str, other: str, groups: int, seed: int) -> str:
         group = drawn(draw, one, other, assignor)
         try:
             group, _ = rested(group, one)
-            before = owners(group)
+            before = group.owners
             group, rounds = rested(group, other)
         except PartwrightError:
             failed += 1
             continue
-        after = owners(group)
+        after = group.owners
         partitions += len(before)
         moved += sum(after.get(pair) != member for pair, member in before.items())
         most_rounds = max(most_rounds, rounds)

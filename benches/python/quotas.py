@@ -1,4 +1,4 @@
-"""Quotas on columns of 10,000,000 rows beside pyarrow's own arithmetic, and 200,000 groups assigned at once.
+"""Quotas on columns of 10,000,000 rows next to pyarrow's own arithmetic, and 200,000 groups assigned at once.
 
 `python benches/python/quotas.py [--rows N] [--groups N] [--repeats N]`: columns are made anew for each round, each way
 goes in another order, and what it gives is kept until the round is over: none gets its memory back from another. The

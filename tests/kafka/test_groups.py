@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer
+from live_groups import settled
 
 import partwright as pw
 from partwright.kafka import EmbeddedKafka
@@ -59,20 +60,6 @@ def readers(broker: EmbeddedKafka) -> Iterator[Readers]:
     found = Readers(broker.bootstrap_servers)
     yield found
     found.end()
-
-
-def settled(servers: str, group: str, members: int) -> dict[str, Any]:
-    """The group, once all have joined it."""
-    until = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            found = consumer_group(servers, group)
-        except pw.BrokerError as error:
-            found = {"members": [], "error": error}
-        if len(found["members"]) == members:
-            return found
-        assert time.monotonic() < until, found
-        time.sleep(0.3)
 
 
 def test_a_live_group_is_read_and_compared(broker: EmbeddedKafka, readers: Readers) -> None:

@@ -95,7 +95,7 @@ def member_columns(members: pa.Table, topics: Names, racks: Names) -> Columns:
     if ids.null_count:
         odd.append(_first_null(ids))
     rack = _texts(given.get("rack", nothing), odd)
-    # An empty rack is none.
+    # An empty rack counts as no rack.
     rack = pc.if_else(pc.equal(rack, ""), pa.scalar(None, pa.string()), rack)
     generation = whole_numbers(given.get("generation", nothing), -1, odd)
     subscribed = _Lists(given["topics"])
@@ -174,7 +174,7 @@ def replica_places(
 
 
 def whole_numbers(values: pa.Array, least: int, odd: list[int]) -> pa.Array:
-    """Whole numbers as int32; `odd` grows by the place of the first that is none from `least` to 2^31-1."""
+    """Whole numbers as int32; `odd` gets the place of the first value that is not one from `least` to 2^31-1."""
     if pa.types.is_integer(values.type):
         try:
             found = values.cast(pa.int32())

@@ -31,10 +31,20 @@ class Options(NamedTuple):
             >>> Options.of("franz-go:sticky", 7, balance_racks=True)
             Options(seed=7, balance_racks=True, as_read=False)
         """
+        found = cls.checked(seed, balance_racks=balance_racks)
+        if found.balance_racks and not (isinstance(assignor, str) and assignor.startswith("franz-go:")):
+            raise PartwrightError(f"balance_racks is an option of franz-go's assignors, not of {assignor}")
+        return found
+
+    @classmethod
+    def checked(cls, seed: object, *, balance_racks: object) -> Options:
+        """The same where the assignor is not known yet.
+
+        Raises:
+            PartwrightError: A value is of another type.
+        """
         if type(seed) is not int or not 0 <= seed < _SEEDS:
             raise PartwrightError(f"seed is a whole number from 0 to {_SEEDS - 1}, not {shown(seed)}")
         if type(balance_racks) is not bool:
             raise PartwrightError(f"balance_racks is true or false, not {shown(balance_racks)}")
-        if balance_racks and not (isinstance(assignor, str) and assignor.startswith("franz-go:")):
-            raise PartwrightError(f"balance_racks is an option of franz-go's assignors, not of {assignor}")
         return cls(seed, balance_racks)

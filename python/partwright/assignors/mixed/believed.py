@@ -212,7 +212,7 @@ def _sarama_cooperative(told: Subscription) -> Claim:
     if told.version > 1:
         return Claim(told.owned, told.generation)
     data = told.user_data or b""
-    # It refuses more than the four bytes, and then takes it that there is no generation.
+    # sarama reads exactly four bytes here; with any other length it assumes that there is no generation.
     return Claim(told.owned, _first_number(data) if len(data) == len(struct.pack(">i", 0)) else -1)
 
 

@@ -98,7 +98,7 @@ def by_client(
     found = mixed_members(topics, members, racks)
     is_uniform = all(member.get("client") is None for member in members)
     assignor = wire_name(assignor, () if is_uniform else found)
-    options = Options.of("franz-go:", seed, balance_racks=balance_racks)
+    options = Options.checked(seed, balance_racks=balance_racks)
     # A group runs an assignor only if all members have it.
     common = set.intersection(*(set(assignors_of(member.client)) for member in found))
     answers = {
@@ -168,5 +168,5 @@ def _sizes(found: Rebalanced | PartwrightError | None) -> list[int]:
 def _apart(found: Rebalanced, other: Rebalanced | PartwrightError | None) -> int:
     if other is None or isinstance(other, PartwrightError):
         return 0
-    theirs = {pair: member for member, pairs in other.assignment.items() for pair in pairs}
+    theirs = other.readers
     return sum(theirs.get(pair) != member for member, pairs in found.assignment.items() for pair in pairs)

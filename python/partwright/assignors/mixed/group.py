@@ -13,7 +13,7 @@ from partwright.assignors.assign import assign_group
 from partwright.assignors.members import INT32, Group
 from partwright.assignors.mixed.believed import believed
 from partwright.assignors.mixed.clients import client_of
-from partwright.assignors.mixed.sent import Held, sent
+from partwright.assignors.mixed.sent import Held, in_order, sent
 from partwright.assignors.mixed.subscription import Pairs, StickyUserData
 from partwright.assignors.options import Options
 
@@ -94,6 +94,11 @@ class Rebalanced:
     forgotten: list[str]
     chance: Chance | None
     answer: Assignment
+
+    @property
+    def readers(self) -> dict[tuple[str, int], str]:
+        """By partition the member that reads it."""
+        return {pair: member for member, pairs in self.assignment.items() for pair in pairs}
 
 
 @dataclass(frozen=True)
@@ -191,16 +196,18 @@ class Mixed:
         """Whether a member has to give up a partition and joins again, as members of cooperative groups do."""
         if self.assignor != _COOPERATIVE:
             return False
-        return any(
-            not _flat(member.held.owned) <= set(rebalanced.assignment[member.id]) for member in self.members
-        )
+        return any(not member.held.pairs <= set(rebalanced.assignment[member.id]) for member in self.members)
+
+    @property
+    def owners(self) -> dict[tuple[str, int], str]:
+        """By partition the member that owns it."""
+        return {pair: member.id for member in self.members for pair in member.held.pairs}
 
 
 def _echoing(held: Held, leader: str) -> Held:
     """What sarama's members send back: the user data that this leader puts into an assignment."""
     if leader == "sarama":
-        owned = tuple(sorted((topic, tuple(sorted(numbers))) for topic, numbers in held.owned or ()))
-        return held._replace(echo=StickyUserData(owned, held.generation).to_bytes())
+        return held._replace(echo=StickyUserData(in_order(held.owned), held.generation).to_bytes())
     return held._replace(echo=b"" if leader in _EMPTY_USER_DATA else None)
 
 
@@ -212,7 +219,3 @@ def _by_topic(pairs: object) -> Pairs:
     for topic, partition in pairs:  # type: ignore[attr-defined]
         found.setdefault(topic, []).append(partition)
     return tuple((topic, tuple(numbers)) for topic, numbers in found.items())
-
-
-def _flat(owned: Pairs | None) -> set[tuple[str, int]]:
-    return {(topic, number) for topic, numbers in owned or () for number in numbers}

@@ -117,7 +117,7 @@ def leaders(
     if assignor is None:
         assignor = chosen_assignor({member.id: DEFAULT_ASSIGNORS[member.client] for member in found})
     chosen = wire_name(assignor, found)
-    options = Options.of("franz-go:", seed, balance_racks=balance_racks)
+    options = Options.checked(seed, balance_racks=balance_racks)
     group = Mixed(topics, found, chosen, racks, options).led_by(found[0].client)
     asked = [member for member in found if leader in (None, member.id)]
     # Leaders of one client give one answer.
@@ -137,7 +137,7 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
             rounds += 1
     except PartwrightError as error:
         return Led(leader.id, name, str(error))
-    owners = {pair: member for member, pairs in last.assignment.items() for pair in pairs}
+    readers = last.readers
     sizes = [len(pairs) for pairs in last.assignment.values()]
     subscribed = {topic for member in group.members for topic in member.held.topics}
     return Led(
@@ -145,14 +145,10 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         name,
         None,
         first.assignment,
-        all(
-            {(topic, each) for topic, numbers in member.held.owned or () for each in numbers}
-            == set(first.assignment[member.id])
-            for member in group.members
-        ),
+        all(member.held.pairs == set(first.assignment[member.id]) for member in group.members),
         None if now.must_revoke(last) else rounds,
-        _moved(group, owners),
-        max(0, sum(group.topics.get(topic, 0) for topic in subscribed) - len(owners)),
+        sum(readers.get(pair) != owner for pair, owner in group.owners.items()),
+        max(0, sum(group.topics.get(topic, 0) for topic in subscribed) - len(readers)),
         (min(sizes), max(sizes)),
         [member for member, pairs in last.assignment.items() if not pairs],
         first.left_out,
@@ -160,13 +156,3 @@ def _led(group: Mixed, leader: MixedMember) -> Led:
         first.chance or last.chance,
         first.answer,
     )
-
-
-def _moved(group: Mixed, owners: Mapping[tuple[str, int], str]) -> int:
-    before = {
-        (topic, number): member.id
-        for member in group.members
-        for topic, numbers in member.held.owned or ()
-        for number in numbers
-    }
-    return sum(owners.get(pair) != member for pair, member in before.items())

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from partwright.assignors.mixed.subscription import Pairs, StickyUserData, Subscription
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-__all__ = ["Held", "sent"]
+__all__ = ["Held", "in_order", "sent"]
 
 _VERSION_1 = b"\0\1"
 _COOPERATIVE, _STICKY, _RACK_AFFINITY = "cooperative-sticky", "sticky", "rack-affinity"
@@ -38,6 +38,11 @@ class Held(NamedTuple):
     generation: int
     rack: str | None
     echo: bytes | None
+
+    @property
+    def pairs(self) -> set[tuple[str, int]]:
+        """What it owns, as (topic, partition)."""
+        return {(topic, number) for topic, numbers in self.owned or () for number in numbers}
 
 
 def sent(client: str, assignor: str, held: Held) -> bytes:
@@ -66,8 +71,8 @@ def _java(assignor: str, held: Held) -> Subscription:
     elif assignor == _COOPERATIVE:
         user_data = _number(held.generation)
     # An eager member has given up all it owned before it joins.
-    owned = _sorted(held.owned) if assignor == _COOPERATIVE else ()
-    return Subscription(3, _in_order(held.topics), user_data, owned, held.generation, held.rack)
+    owned = in_order(held.owned) if assignor == _COOPERATIVE else ()
+    return Subscription(3, tuple(sorted(held.topics)), user_data, owned, held.generation, held.rack)
 
 
 def _librdkafka(assignor: str, held: Held) -> Subscription:
@@ -82,17 +87,17 @@ def _librdkafka(assignor: str, held: Held) -> Subscription:
 def _sarama(assignor: str, held: Held) -> Subscription:
     # Config.Version is 2.8 unless the application says otherwise: subscriptions of version 1.
     if assignor == _COOPERATIVE:
-        return Subscription(1, held.topics, _number(held.generation), _sorted(held.owned))
+        return Subscription(1, held.topics, _number(held.generation), in_order(held.owned))
     return Subscription(1, held.topics, held.echo)
 
 
 def _franz_go(assignor: str, held: Held) -> Subscription:
-    owned = _sorted(held.owned)
+    owned = in_order(held.owned)
     user_data = None
     if assignor in (_STICKY, _COOPERATIVE):
         user_data = StickyUserData(owned, held.generation).to_bytes()
     owned = owned if assignor == _COOPERATIVE else ()
-    return Subscription(3, _in_order(held.topics), user_data, owned, held.generation, held.rack)
+    return Subscription(3, tuple(sorted(held.topics)), user_data, owned, held.generation, held.rack)
 
 
 def _kafka_go(assignor: str, held: Held) -> Subscription:
@@ -105,7 +110,7 @@ def _kafkajs(_: str, held: Held) -> Subscription:
 
 def _kafka_python(assignor: str, held: Held) -> Subscription:
     if assignor == _COOPERATIVE:
-        return Subscription(1, _in_order(held.topics), b"", _numbers_sorted(held.owned))
+        return Subscription(1, tuple(sorted(held.topics)), b"", _numbers_sorted(held.owned))
     told = _aiokafka(assignor, held)
     if told.user_data:
         # It writes a version in front, which no other client does or reads.
@@ -136,11 +141,8 @@ def _number(value: int) -> bytes:
     return struct.pack(">i", value)
 
 
-def _in_order(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(names))
-
-
-def _sorted(owned: Pairs | None) -> Pairs:
+def in_order(owned: Pairs | None) -> Pairs:
+    """Topics by name, and partitions by number."""
     return tuple(sorted((topic, tuple(sorted(numbers))) for topic, numbers in owned or ()))
 
 

@@ -4,13 +4,13 @@
 const NONE: u32 = u32::MAX;
 
 /// Levels of members that have as many partitions, linked in the order of the counts; a level's members are bits, in which ids
-/// stand sorted. A count changes by one, so that whoever changes goes to the level next to it, and nothing is shifted.
+/// stand sorted. A count changes by one, so that a member that changes goes to the next level, and nothing is shifted.
 pub(crate) struct SortedMembers {
     levels: Vec<Level>,
     /// Of each level as many words as it takes for all members.
     bits: Vec<u64>,
     words: usize,
-    /// By member, its level; none of those that were taken out.
+    /// By member, its level; `NONE` for a member that was left out.
     level_of: Vec<u32>,
     first: u32,
     last: u32,

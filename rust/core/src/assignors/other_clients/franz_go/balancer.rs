@@ -31,7 +31,7 @@ pub(super) struct Owner {
     pub(super) original: u32,
 }
 
-/// Racks as numbers; 0 is no rack.
+/// Racks as numbers; 0 stands for no rack.
 pub(super) struct Racks {
     pub(super) members: Vec<u32>,
     pub(super) partitions: Vec<u32>,
